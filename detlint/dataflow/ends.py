@@ -7,6 +7,7 @@ from enum import Flag, auto
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
+from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.slices import SAME, ahead, closure, readers, states_before
 from detlint.models import figures, names, randomness
 from detlint.models.containers import HOLDING
@@ -16,14 +17,10 @@ from detlint.models.roles import TRAINING_STEPS
 from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from detlint.dataflow.ir import Op, Region
 
-_SAME = words(
-    """attr binary boolean choice comprehension declared free item iter list phi slice tuple unary
-    unpack"""
-)
 _CONVERTING = frozenset(
     f"builtins.{each}" for each in words("abs chr float format hex int max min range round str")
 )
@@ -60,19 +57,8 @@ NOWHERE = End(0)
 def ends_of(value: Op, *, picks: bool) -> End:
     """All that it goes to, of which ELSE comes alone. ``picks``: it is a number, or some of several
     things, which is shown for its own sake; what is made of a noise may be a result."""
-    pending, seen, found = [value], {value}, NOWHERE
-    for each in pending:  # grows
-        for use in each.uses:
-            if use.code == "drop" and each is not value:
-                continue
-            end = _end(use, each, picks=picks)
-            further = [] if end else _made(use, each, picks=picks)
-            if further is None or len(pending) > _MOST:
-                return End.ELSE
-            found |= end
-            pending += [each for each in further if each not in seen]
-            seen.update(further)
-    return found
+    follower = _Ends(value, picks=picks)
+    return follower.found if follower.stays(value) else End.ELSE
 
 
 def is_only_shown(value: Op, *, picks: bool) -> bool:
@@ -193,40 +179,48 @@ def is_told(op: Op) -> bool:
     return names.is_log(op.called, owner_word(op), word_of(op)) or draws_figure(op)
 
 
-def _made(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
-    """What is made of a value; None where it goes out of sight, or decides something."""
-    if use.code == "call":
-        return _made_by_call(use, value, picks=picks)
-    if use.code in ("change", "store_item"):
-        return _held(use, value)
-    if use.code == "store_global":
-        return list(use.function.unit.reads("global", str(use.name)))
-    return [use] if use.code in _SAME or use.code == "compare" else None
+class _Ends(Forwards):
+    """``escapes`` also where it decides something."""
 
+    same = words(
+        """attr binary boolean choice compare comprehension declared free item iter list phi slice
+        tuple unary unpack"""
+    )
+    most = 60
 
-def _made_by_call(use: Op, value: Op, *, picks: bool) -> list[Op] | None:
-    values = use.values
-    taken = parameter_of(values.callee(use), use, value)
-    if taken is not None:
-        return [taken]
-    states = [each for each in use.uses if each.code == "change"]
-    if word_of(use) in HOLDING and use.args[0] is not value and states:
-        return _held(states[0], states[0].args[0])
-    if use.is_dropped:  # it is called for what it does
-        return None
-    called = values.called(use)
-    converts = not _CONVERTING.isdisjoint(called) or any(map(figures.COMPUTES, called))
-    return [use] if picks or converts or _is_method_of(use, value) else None
+    def __init__(self, start: Op, *, picks: bool) -> None:
+        super().__init__(start.function.unit)
+        self._start = start
+        self._picks = picks
+        self.found = NOWHERE
 
+    def step(self, use: Op, value: Op) -> Iterable[Op]:
+        if use.code == "drop" and value is not self._start:
+            return ()
+        end = _end(use, value, picks=self._picks)
+        self.found |= end
+        return () if end else super().step(use, value)
 
-def _held(state: Op, value: Op) -> list[Op] | None:
-    """The next state of a container, if nobody else holds that."""
-    if state.code == "change" and value is not state.args[0]:
-        return []  # what the method gives
-    made = closure([state], states_before)
-    return None if any(each.code in _SHARED for each in made) else [state]
+    _to_return = _to_store_attr = Forwards.escape
 
+    def _to_call(self, use: Op, value: Op) -> Iterable[Op]:
+        taken = parameter_of(use.values.callee(use), use, value)
+        if taken is not None:
+            return [taken]
+        states = [each for each in use.uses if each.code == "change"]
+        if word_of(use) in HOLDING and use.args[0] is not value and states:
+            return self._to_change(states[0], states[0].args[0])
+        if use.is_dropped:  # it is called for what it does
+            return self.escape()
+        converts = not _CONVERTING.isdisjoint(use.called) or any(map(figures.COMPUTES, use.called))
+        is_method = use.args[0] is value and value.code == "attr"  # `draw.item()`
+        return [use] if self._picks or converts or is_method else self.escape()
 
-def _is_method_of(call: Op, value: Op) -> bool:
-    """``draw.item()``."""
-    return call.args[0] is value and value.code == "attr"
+    def _to_change(self, state: Op, value: Op) -> Iterable[Op]:
+        """The next state of a container, if nobody else holds that."""
+        if state.code == "change" and value is not state.args[0]:
+            return ()  # what the method gives
+        made = closure([state], states_before)
+        return self.escape() if any(each.code in _SHARED for each in made) else [state]
+
+    _to_store_item = _to_change

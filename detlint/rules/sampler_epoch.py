@@ -95,8 +95,8 @@ class SamplerEpoch(Rule):
 
     def _is_never_told(self, call: Op) -> bool:
         """Whether a sampler is seen to run in several epochs, and nothing else gets hold of it."""
-        travel = Travel(self.unit, [call], self._kept)
-        if travel.escapes or not travel.loops or any(map(evaluates, travel.names)):
+        travel = Travel(self.unit)
+        if not travel.stays(call) or not travel.loops or any(map(evaluates, travel.names)):
             return False
         owners = {each.function.class_name for each in travel.loops}
         if any(is_inherited(self.unit, owner) for owner in owners):
@@ -112,10 +112,6 @@ class SamplerEpoch(Rule):
         if seed is None or isinstance(self.unit.values.constant(seed), int):
             return False
         return self._epochs.around(call) is not None
-
-    @cached_property
-    def _kept(self) -> dict[tuple[str, str], Travel]:
-        return {}
 
     @cached_property
     def _epochs(self) -> Epochs:

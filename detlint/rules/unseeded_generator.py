@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.need import Need
@@ -15,7 +14,7 @@ from detlint.dataflow.learning.outputs import keeps
 from detlint.dataflow.randomness.fallbacks import fallback, with_kept
 from detlint.dataflow.randomness.fresh_values import gives_fresh
 from detlint.dataflow.randomness.generators import (
-    Generators,
+    Fate,
     is_seeded,
     is_shared,
     only_names,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.program import Program
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.randomness.generators import Fate
     from detlint.finding import Finding
     from detlint.settings import Settings
 
@@ -216,7 +214,7 @@ class UnseededGenerator(Rule):
             else:
                 self._check_option(call, name)
         elif name in randomness.SYSTEM:
-            fate = self._generators.fate(call)
+            fate = Fate(call)
             if not (only_names(call, fate) or _is_only_seeded(fate)):
                 reason = "draws from the operating system and cannot be seeded"
                 self._report(call, reason, "Use `random.Random(seed)`, unless it makes secrets.")
@@ -236,7 +234,7 @@ class UnseededGenerator(Rule):
                 return
             lacks, sure = f"there is no {key!r} to look up", found is not None
             advice = f"Give {key!r} a default, such as 0."
-        fate = self._generators.fate(call)
+        fate = Fate(call)
         if is_seeded(fate) or is_shared(fate) or only_names(call, fate) or self._is_idle(fate):
             return
         self.report(
@@ -282,7 +280,7 @@ class UnseededGenerator(Rule):
 
     def _tell(self, call: Op, name: str, state: str, edits: tuple[Edit, ...]) -> None:
         """Report a generator of entropy, unless it is seeded afterwards or only names something."""
-        fate = self._generators.fate(call)
+        fate = Fate(call)
         if is_seeded(fate):
             asked = {each.function.outermost for each in seeding(fate)}
             if fate.restored or not all(map(self._may_be_uncalled, asked)):
@@ -316,7 +314,7 @@ class UnseededGenerator(Rule):
         return not any(self.others and self.others.name(self.unit, each) for each in fate.names)
 
     def _check_torch(self, call: Op) -> None:
-        fate = self._generators.fate(call)
+        fate = Fate(call)
         if not _is_seeded_by_torch(fate) and not _gets_away(fate):
             self._report(
                 call,
@@ -331,9 +329,9 @@ class UnseededGenerator(Rule):
         message = f"{missing} {shown}, which {reason}" if missing else f"{shown} {reason}"
         if gives_fresh(call, draws=True):
             edits = ()
-        fate, clocks = self._generators.fate(call), not keeps(self.unit.text)
-        timed = self._generators.is_only_timed(fate, clocks=clocks)
-        sure = Confidence.POSSIBLE if timed or self._generators.is_only_drawn(fate) else None
+        fate, clocks = Fate(call), not keeps(self.unit.text)
+        timed = fate.is_only_timed(clocks=clocks)
+        sure = Confidence.POSSIBLE if timed or fate.is_only_drawn() else None
         self.report(call.node, message, advice=advice, edits=edits, safe=False, confidence=sure)
 
     def _shown(self, call: ast.Call) -> str:
@@ -341,10 +339,6 @@ class UnseededGenerator(Rule):
         if len(text) <= _LONGEST and "\n" not in text:
             return text
         return f"{self.unit.text_of(call.func)}(…)"
-
-    @cached_property
-    def _generators(self) -> Generators:
-        return Generators(self.unit)
 
 
 def _lacks_seed(call: Op, name: str) -> bool:

@@ -12,8 +12,7 @@ from detlint.dataflow.facts.found import FileFacts, Found, whole
 from detlint.dataflow.facts.processes import starts_workers
 from detlint.dataflow.learning.inference import decorators
 from detlint.dataflow.randomness.generators import (
-    STATE,
-    Generators,
+    Fate,
     is_seeded,
     is_shared,
     only_names,
@@ -46,7 +45,6 @@ class SeedFacts(FileFacts):
     def __init__(self, unit: Unit, training: Training) -> None:
         super().__init__(unit, training)
         self._states = unit.rng_states
-        self._generators = Generators(unit)
 
     def seeds(self, function: Function) -> Iterator[Found]:
         """Calls that seed, and classes of which making one does."""
@@ -129,7 +127,7 @@ class SeedFacts(FileFacts):
         seed = seed_of(call)
         if seed is None or (seed.code not in ("attr", "param") and not looked_up(seed)[1]):
             return None
-        fate = self._generators.fate(call)
+        fate = Fate(call)
         is_used = fate.methods or fate.given or fate.escapes
         apart = is_seeded(fate) or is_shared(fate) or only_names(call, fate)
         return "" if is_used and not apart else None
@@ -140,8 +138,8 @@ class SeedFacts(FileFacts):
         seed = seed_of(call)
         if seed is None or seed.is_none or not _is_for_all(call):
             return None
-        fate = self._generators.fate(call)
-        draws = [each for name, each in fate.methods if name not in STATE and each.calls]
+        fate = Fate(call)
+        draws = [each for each in fate.draws if each.calls]
         draws += [each for each, _ in fate.given]
         drawing = {each.function.outermost.name for each in draws} - {""}
         renewed = call.function.is_defined and is_certain(call)

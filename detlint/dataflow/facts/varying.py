@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.facts.found import NAMING, FileFacts, Found, whole
-from detlint.dataflow.learning.made_models import fate_of
+from detlint.dataflow.learning.made_models import Fate
 from detlint.dataflow.learning.trained import LOSS, MODEL, WEIGHTS, Trained, gives_weights
 from detlint.dataflow.numerics import tensors
 from detlint.dataflow.numerics.gradients import Gradients
@@ -261,7 +261,7 @@ def _used(named: Op) -> Op:
 
 def _is_frozen(named: Op) -> bool:
     """Whether all models that a call makes get no gradient, or are asked without."""
-    made = [fate_of(call).facts for call in named.calls]
+    made = [Fate(call).facts for call in named.calls]
     return bool(made) and all(
         not facts.isdisjoint(("asked", "frozen")) and "trained" not in facts for facts in made
     )

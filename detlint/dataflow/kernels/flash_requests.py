@@ -10,7 +10,7 @@ from detlint.dataflow.arguments.defaults import defaults
 from detlint.dataflow.arguments.settings import Setting, options
 from detlint.dataflow.learning import inference
 from detlint.dataflow.learning.answering import is_test
-from detlint.dataflow.learning.made_models import fate_of
+from detlint.dataflow.learning.made_models import Fate
 from detlint.dataflow.slices import closure
 from detlint.documents.flash import asked
 from detlint.documents.training import may_be_trained_by
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
-    from detlint.dataflow.learning.made_models import Fate
     from detlint.dataflow.unit import Unit
     from detlint.finding import Edit
 
@@ -273,7 +272,7 @@ class Requests:
         asked for answers."""
         if _is_given_as_reference(call):
             return True
-        fate = fate_of(call)
+        fate = Fate(call)
         function = call.function
         cell = self._unit.source.kind == NOTEBOOK and not function.name
         if cell and _asked_in_notebook(fate):
@@ -388,7 +387,7 @@ def _possible(values: object, op: Op) -> Iterator[Op]:
 
 def _is_given_as_reference(call: Op) -> bool:
     """``DPOTrainer(model, AutoModel.from_pretrained(…))``."""
-    facts = fate_of(call).facts
+    facts = Fate(call).facts
     return "reference" in facts and "trained" not in facts
 
 

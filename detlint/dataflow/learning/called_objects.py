@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.passed_arguments import named
-from detlint.dataflow.calls import parameter_of
-from detlint.dataflow.slices import closure
+from detlint.dataflow.forwards import Forwards
 from detlint.index.scan import CALLED
 from detlint.models.attention import MOVES
 
@@ -16,18 +15,15 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
 
-_SAME = frozenset(("await", "choice", "declared", "free", "phi"))
-_NOTHING = frozenset(("compare", "drop", "not", "test"))  # what these do with an object
 _SHOWING = frozenset(f"builtins.{each}" for each in ("isinstance", "print", "repr", "str", "type"))
 _MOST = 200  # operations on the objects that one call makes
 
 
 def may_call(unit: Unit, name: str, methods: Collection[str]) -> bool:
     """Whether objects of a class, or one of its methods, may be called in a file."""
-    follower = _Follower(unit, methods)
     for op in named(unit, name):
         made = [use for use in op.uses if use.code == "call" and use.args[0] is op]
-        if len(made) < len(op.uses) or any(map(follower.calls, made)):
+        if len(made) < len(op.uses) or not all(_Follower(unit, methods).stays(x) for x in made):
             return True
     return False
 
@@ -43,7 +39,7 @@ def object_calls(unit: Unit, name: str, place: int | str) -> Iterator[tuple[int,
         params = [] if taking is None else [*taking.params.values()]
         first = -1 if unit.defined(name) is None else 0  # the object itself
         starts = [x for n, x in enumerate(params, first) if place in (n, x.name[1])]
-    for value in closure(starts, _Follower(unit, ()).after, _MOST):
+    for value in _Follower(unit, ()).followed(*starts):
         for call in value.uses if value.function.outer is None else ():
             if call.code == "call" and call.args[0] is value:
                 yield call.row, "", ""
@@ -53,59 +49,29 @@ def object_calls(unit: Unit, name: str, place: int | str) -> Iterator[tuple[int,
                 yield from ((call.row, each, at) for each in call.called)
 
 
-class _Follower:
-    """Follows objects of one class through a file."""
+class _Follower(Forwards):
+    """Follows objects of one class through a file, of which some methods call them."""
+
+    ends = frozenset(("compare", "drop", "not", "test"))
+    most = _MOST
 
     def __init__(self, unit: Unit, methods: Collection[str]) -> None:
-        self._unit = unit
+        super().__init__(unit)
         self._methods = methods
-        self._gets_away = False
 
-    def calls(self, made: Op) -> bool:
-        """Whether what a call makes may be called itself, as far as the file shows."""
-        self._gets_away = False
-        count = sum(1 for _ in closure([made], self.after, _MOST))
-        return self._gets_away or count >= _MOST
+    def _to_store_global(self, use: Op, value: Op) -> Iterable[Op]:
+        reads = super()._to_store_global(use, value)
+        return [each for each in reads if each.function is not self.unit.module]
 
-    def after(self, value: Op) -> Iterable[Op]:
-        """The same object after each use of a value."""
-        return [each for use in value.uses for each in self._after(value, use)]
-
-    def _after(self, value: Op, use: Op) -> Iterable[Op]:
-        """What is the same object after a use of it."""
-        if use.code in _SAME:
-            return [use]
-        if use.code in ("attr", "store_attr", "store_global"):
-            return self._by_name(value, use)
-        if use.code == "return":
-            return self._returned(value)
-        if use.code == "call" and use.args[0] is not value:
-            return self._given(value, use)
-        self._gets_away |= use.code not in _NOTHING
-        return []
-
-    def _by_name(self, value: Op, use: Op) -> Iterable[Op]:
+    def _to_attr(self, use: Op, _: Op) -> Iterable[Op]:
         name = str(use.name)
-        if use.code == "store_global":
-            reads = self._unit.reads("global", name)
-            return [each for each in reads if each.function is not self._unit.module]
-        if use.code == "attr":
-            self._gets_away |= CALLED.fullmatch(name) is not None or name in self._methods
-            return use.calls if name in MOVES else []
-        if value is use.args[0]:  # of which an attribute is set
-            return []
-        self._gets_away |= not use.args[0].is_self
-        return list(self._unit.reads("attr", name))
+        self.escapes |= CALLED.fullmatch(name) is not None or name in self._methods
+        return use.calls if name in MOVES else []
 
-    def _returned(self, value: Op) -> Iterable[Op]:
-        known = value.function.known_calls
-        self._gets_away |= not known.all
-        return known.calls
+    def _to_store_attr(self, use: Op, value: Op) -> Iterable[Op]:
+        self.escapes |= value is use.args[-1] and not use.args[0].is_self
+        return super()._to_store_attr(use, value)
 
-    def _given(self, value: Op, call: Op) -> Iterable[Op]:
-        """The parameter that an object is given to."""
-        if not _SHOWING.isdisjoint(call.called):
-            return []
-        taken = parameter_of(self._unit.values.callee(call), call, value)
-        self._gets_away |= taken is None
-        return [] if taken is None else [taken]
+    def _to_call(self, use: Op, value: Op) -> Iterable[Op]:
+        shown = use.args[0] is not value and not _SHOWING.isdisjoint(use.called)
+        return () if shown else super()._to_call(use, value)

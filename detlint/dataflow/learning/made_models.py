@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.learning.inference import last_word, records_none
+from detlint.dataflow.slices import SAME
 from detlint.models import attention as rows
+from detlint.models.model import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Op
 
-_SAME = frozenset(("phi", "choice", "declared", "free", "global", "await"))
-_MOST = 200  # operations on one model
 
-
-class Fate(NamedTuple):
-    """What is done with a model, and the names that it has.
+class Fate(Forwards):
+    """What is done with a model that an operation makes, and the names that it has.
 
     facts    "evaluated" (put in evaluation mode) · "frozen" (its parameters get no gradient) ·
              "asked" (for answers, where no gradients are recorded) · "reference" (a trainer takes
@@ -25,118 +25,83 @@ class Fate(NamedTuple):
     handled  the words of all that is done with it
     """
 
-    names: tuple[str, ...]
-    facts: frozenset[str]
-    handled: tuple[str, ...]
+    ends = words("change compare drop enter not return store_attr store_global test unpack")
+    same = SAME - {"enter"}
+    most = 200
 
-
-def fate_of(made: Op) -> Fate:
-    """What becomes of what an operation makes, as far as its file shows."""
-    return _Follower(made).fate()
-
-
-class _Follower:
     def __init__(self, made: Op) -> None:
-        self._models = [made]
-        self._seen = {made}
-        self._words: list[str] = []
-        self._facts: set[str] = set()
+        super().__init__(made.function.unit)
+        self.names: list[str] = []
+        self.facts: set[str] = set()
+        self.handled: list[str] = []
+        for _ in self.followed(made):
+            pass
 
-    def fate(self) -> Fate:
-        names: list[str] = []
-        for model in self._models:  # grows
-            if len(self._models) > _MOST:
-                break
-            found = [each.rpartition(".")[2] for each in model.function.names_of(model)]
-            names += [each for each in found if each not in names]
-            for read in self._reads(model, found):
-                self._add(read)
-            for use in model.uses:
-                self._note(model, use)
-        return Fate(tuple(names), frozenset(self._facts), tuple(self._words))
-
-    def _add(self, op: Op) -> None:
-        if op not in self._seen:
-            self._seen.add(op)
-            self._models.append(op)
-
-    @staticmethod
-    def _reads(model: Op, names: list[str]) -> Iterator[Op]:
-        """Where functions read a name of the module that is bound to a model last."""
-        module = model.function
-        if module.name or module.outer is not None:
-            return
-        for name in names:
-            if module.bindings.get(name, [None])[-1] is model:
-                reads = module.unit.reads("global", name)
+    def after(self, value: Op) -> Iterator[Op]:
+        names = [each.rpartition(".")[2] for each in value.function.names_of(value)]
+        self.names += names
+        module = self.unit.module
+        for name in names if value.function is module else ():
+            if module.bindings.get(name, [None])[-1] is value:
+                reads = self.unit.reads("global", name)
                 yield from (read for read in reads if read.function is not module)
+        yield from super().after(value)
 
-    def _note(self, model: Op, use: Op) -> None:
-        if use.code in _SAME:
-            self._add(use)
-        elif use.code == "attr":
-            self._note_member(use)
-        elif use.code == "call":
-            self._note_call(model, use)
-        elif use.code in ("store_attr", "store_global", "change", "enter", "drop", "test"):
-            return
-        elif use.code not in ("return", "compare", "not", "unpack"):
-            self._words.append("")
+    def escape(self, *_: object) -> Iterable[Op]:
+        self.handled.append("")
+        return ()
 
-    def _note_member(self, member: Op) -> None:
-        word = str(member.name)
-        calls = member.calls
+    def _to_attr(self, member: Op, _: Op) -> Iterator[Op]:
+        word, calls = str(member.name), member.calls
         if word == "module":  # of a wrapper
-            self._add(member)
+            yield member
         if word in ("parameters", "named_parameters"):
             self._note_parameters(calls)
             return
-        self._words.append(word)
+        self.handled.append(word)
         for call in calls:
             off = len(call.args) > 1 and call.args[1].constant is False
             if word == "eval" or (word == "train" and off):
-                self._facts.add("evaluated")
+                self.facts.add("evaluated")
             elif word == "requires_grad_" and off:
-                self._facts.add("frozen")
+                self.facts.add("frozen")
             elif word in ("train", "requires_grad_", "zero_grad", "fit"):
-                self._facts.add("trained")
+                self.facts.add("trained")
             if word in rows.MOVES or word == "requires_grad_":
-                self._add(call)
+                yield call
 
     def _note_parameters(self, calls: list[Op]) -> None:
         for use in (use for call in calls for use in call.uses):
             if use.code == "iter":
                 words = list(_words_on(use))
                 if any(word == "frozen" for word in words):
-                    self._facts.add("frozen")
+                    self.facts.add("frozen")
                 elif not rows.LOOKS.isdisjoint(words):
                     continue
             elif use.code == "call" and last_word(use) in ("zip", "len", "list"):
                 continue
-            if use.code == "iter" and "frozen" in self._facts:
+            if use.code == "iter" and "frozen" in self.facts:
                 continue
-            self._facts.add("trained")
-            self._words.append("")
+            self.facts.add("trained")
+            self.handled.append("")
 
-    def _note_call(self, model: Op, call: Op) -> None:
+    def _to_call(self, call: Op, value: Op) -> Iterator[Op]:
         word = last_word(call)
-        if call.args[0] is model:
-            self._words.append("answers" if records_none(call) else "")
+        if call.args[0] is value:
+            self.handled.append("answers" if records_none(call) else "")
             if records_none(call):
-                self._facts.add("asked")
+                self.facts.add("asked")
             return
-        given = next((name, at) for at, (name, x) in enumerate(call.arguments()) if x is model)
+        given = next((name, at) for at, (name, x) in enumerate(call.arguments()) if x is value)
         name, place = given
         if name in rows.REFERENCE_KEYWORDS or (place == 1 and name is None and _pairs(call)):
-            self._facts.add("reference")
+            self.facts.add("reference")
         elif _trains(word, name, place):
-            self._facts.add("trained")
+            self.facts.add("trained")
         if word in rows.WRAPS or name == "model":
-            self._add(call)
-            for use in call.uses:
-                if use.code == "unpack" and use.name[0] == 0:
-                    self._add(use)
-        self._words.append(word)
+            yield call
+            yield from (use for use in call.uses if use.code == "unpack" and use.name[0] == 0)
+        self.handled.append(word)
 
 
 def _trains(word: str, name: str | None, place: int) -> bool:

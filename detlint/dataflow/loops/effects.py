@@ -477,7 +477,7 @@ class Effects:
     def escapes(self, change: Op) -> bool:
         """Whether others hold the container that is filled."""
         owner = self.made(change.args[0])
-        if any(map(self._orders.kept.reads_field, stores_of(owner))):
+        if any(map(self._orders.handed.reads_field, stores_of(owner))):
             return not self._is_settled_field(owner)
         if owner.code in ("param", "global"):
             return True

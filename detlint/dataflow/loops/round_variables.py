@@ -30,14 +30,14 @@ class Variables(Judge):
         if self._round.calls:
             return  # what a call gives is judged where it is called
         kept = op.args[0] in self._round.own and not self._round.is_unique_match(op)
-        if kept and not self._orders.returned.is_unused(op.function):
+        if kept and not self._orders.handed.is_unused(op.function):
             yield from looped(op, assumed=self._round.seems_match(op))
 
     def on_yield(self, op: Op) -> Iterator[Use]:
         if not self._round.calls and not (self._round.own | self._round.counters).isdisjoint(
             op.args
         ):
-            yield from self._orders.returned.yielded(op, self._round.flow._replace(numbered=False))
+            yield from self._orders.handed.yielded(op, self._round.flow._replace(numbered=False))
 
     on_yield_from = on_yield
 

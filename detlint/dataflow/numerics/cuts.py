@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.numerics.tensors import function_of, gives_places, method_of
 from detlint.models import gradients as rows
 from detlint.models import layers, tensors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from detlint.dataflow.ir import Op
 
-_ENDS = frozenset(("compare", "drop", "format", "test", "text"))
+_ENDS = frozenset(("compare", "format", "text"))
 _PARTS = frozenset(("item", "unpack"))
 _TYPED = frozenset(("to", "type"))
 _MOST = 60  # values that a result is followed through
-_PASSES = frozenset(
-    (
-        *("augment", "binary", "boolean", "change", "choice", "comprehension", "declared", "free"),
-        *("item", "iter", "list", "phi", "slice", "star", "store_item", "tuple", "unary", "unpack"),
-    )
-)
 
 
 def is_cut_off(result: Op) -> bool:
@@ -28,77 +25,61 @@ def is_cut_off(result: Op) -> bool:
     ``x.max(dim=1)[1]``, ``x > 0``. Nor has it a gradient if it is written to ``out``."""
     if result.given("out") is not None:
         return True
-    follower = _Follower()
-    return follower.all_end(result) and follower.ended
+    follower = _Cuts(result.function.unit)
+    return follower.stays(result) and follower.ended
 
 
-class _Follower:
+class _Cuts(Forwards):
     """``ended``: a use ends a gradient, more than asking for a size or a type."""
 
-    def __init__(self) -> None:
-        self.ended = False
+    ends = frozenset(("drop", "test"))
+    same = frozenset(
+        (
+            *("augment", "binary", "boolean", "change", "choice", "comprehension", "declared"),
+            *("free", "item", "iter", "list", "phi", "slice", "star", "store_item", "tuple"),
+            *("unary", "unpack"),
+        )
+    )
+    most = _MOST
+    ended = False
 
-    def all_end(self, result: Op) -> bool:
-        """Whether all uses of a value end a gradient, as far as they are seen."""
-        pending, seen = [result], {result}
-        for value in pending:  # grows
-            for use in value.uses:
-                more = self._after(value, use)
-                if more is None or len(pending) > _MOST:
-                    return False
-                pending += [each for each in more if each not in seen]
-                seen.update(more)
-        return True
-
-    def _after(self, value: Op, use: Op) -> list[Op] | None:
-        """Where a gradient comes from after a use of a value; None where that is not seen."""
+    def step(self, use: Op, value: Op) -> Iterable[Op]:
         if use.code in _ENDS or (use.code in _PARTS and _chooses_places(value, use)):
-            self.ended |= use.code not in ("drop", "test")
-            return []
-        if use.code == "call":
-            return self._of_argument(value, use)
-        judge = getattr(self, f"_of_{use.code}", None)
-        if judge is not None:
-            return judge(use)  # type: ignore[no-any-return]
-        return [use] if use.code in _PASSES else None
+            return self._end()
+        return super().step(use, value)
 
-    def _of_store_attr(self, use: Op) -> list[Op] | None:
-        if use.name != "data":
-            return None
-        self.ended = True  # ``x.data = y``
-        return []
+    def _end(self) -> Iterable[Op]:
+        self.ended = True
+        return ()
 
-    def _of_attr(self, use: Op) -> list[Op] | None:
-        name = str(use.name)
+    def _to_store_attr(self, use: Op, _: Op) -> Iterable[Op]:
+        return self._end() if use.name == "data" else self.escape()  # ``x.data = y``
+
+    _to_store_global = Forwards.escape
+
+    def _to_attr(self, use: Op, _: Op) -> Iterable[Op]:
+        name, called = str(use.name), use.calls
         if name in rows.CUTS or (name == "indices" and gives_places(use.args[0])):
-            self.ended = True
-            return []
+            return self._end()
         if name in rows.MEASURES:
-            return []
-        called = use.calls
+            return ()
         if called:
             cuts = name in tensors.INTEGERS or (name in _TYPED and all(map(_is_to_whole, called)))
-            self.ended |= cuts
-            return [] if cuts else called
-        return [use] if name in rows.OWN else None
+            return self._end() if cuts else called
+        return [use] if name in rows.OWN else self.escape()
 
-    def _of_argument(self, value: Op, call: Op) -> list[Op] | None:
+    def _to_call(self, call: Op, value: Op) -> Iterable[Op]:
         if call.args[0] is value:
-            return None
+            return self.escape()
         owner, _, word = function_of(call).rpartition(".")
         cuts = owner.startswith("torch") and word in rows.CUTS | tensors.INTEGERS
         if cuts or owner in rows.SHOWS or f"{owner}.{word}" in layers.PARAMETERS:
-            self.ended = True
-            return []
+            return self._end()
         if owner in ("torch", "torch.nn.functional"):
             return [call]
         # ``result.append(x)`` gives the list its next state; a method of a tensor computes.
-        changes = method_of(call) and any(each.code == "change" for each in call.uses)
-        return [each for each in call.uses if each.code == "change"] if changes else None
-
-    def _of_return(self, use: Op) -> list[Op] | None:
-        known = use.function.known_calls
-        return list(known.calls) if known.all else None
+        states = [x for x in call.uses if x.code == "change"] if method_of(call) else ()
+        return states or self.escape()
 
 
 def _is_to_whole(call: Op) -> bool:

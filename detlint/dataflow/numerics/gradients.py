@@ -125,7 +125,7 @@ class Gradients(Backwards[Facts]):
     def fed_by_all(self, made: Op) -> Facts:
         """What all calls of a layer give it."""
         way = self.layers.way(made)
-        if way.after and not self.layers.is_held_still(made):
+        if way.after_weights and not self.layers.is_held_still(made):
             return _NEEDED
         found = [_NONE if records_none(each) else self._given(each) for each in way.calls]
         found += map(self._fed_elsewhere, way.given)
@@ -310,7 +310,11 @@ class Gradients(Backwards[Facts]):
     def fed_by(self, made: Op, op: Op) -> Facts:
         """What a layer that a call makes gives a parameter of its ``forward``."""
         way = self.layers.way(made)
-        return _NEEDED if way.after else self.join(self.argument(each, op) for each in way.calls)
+        return (
+            _NEEDED
+            if way.after_weights
+            else self.join(self.argument(each, op) for each in way.calls)
+        )
 
     # Attributes
 

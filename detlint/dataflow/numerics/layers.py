@@ -5,27 +5,27 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.numerics.tensors import function_of, method_of
-from detlint.dataflow.slices import closure
+from detlint.dataflow.slices import SAME, closure
 from detlint.models import layers as rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.origins import Made, Place
     from detlint.dataflow.unit import Unit
 
-_SAME = frozenset(("await", "boolean", "choice", "declared", "enter", "free", "phi"))
 _PARTS = frozenset(("item", "iter", "slice", "unpack"))
+_READING = _PARTS | {"attr", "call"}
 _HOLDING = frozenset(("comprehension", "dict", "entry", "list", "set", "star", "tuple"))
 _BRANCHES = ("if", "else", "except")
-_MOST = 120  # values that a layer is followed through
 _DEEPEST = 6  # layers in layers
 _ITERATES = frozenset(f"builtins.{each}" for each in ("enumerate", "list", "reversed", "zip"))
 
 
-class Way:
+class Way(Forwards):
     """What becomes of a layer.
 
     calls   the calls of it
@@ -37,21 +37,99 @@ class Way:
     is_read  anything is done with what holds it
     """
 
-    def __init__(self) -> None:
+    same = SAME | _PARTS | {"augment"}
+    most = 120
+
+    def __init__(self, layers: Layers) -> None:
+        super().__init__(layers.unit)
+        self._layers = layers
         self.calls: list[Op] = []
         self.handed: list[Op] = []
         self.given: list[Function] = []
         self.kept: list[tuple[str, str]] = []
-        self.after = False
+        self.after_weights = False
         self.is_read = False
         self.values: set[Op] = set()
+
+    def step(self, use: Op, value: Op) -> Iterable[Op]:
+        self.is_read |= use.code in _READING
+        return super().step(use, value)
+
+    def _to_attr(self, use: Op, _: Op) -> Iterable[Op]:
+        if rows.runs(str(use.name)):
+            return [use]
+        return use.calls if use.name in rows.MOVES or use.name == "get" else ()
+
+    def _to_dict(self, use: Op, value: Op) -> Iterable[Op]:
+        """What holds it, and what it stands beside there."""
+        self.after_weights |= self._layers.has_weights_before(use, value)
+        return [use]
+
+    _to_comprehension = _to_entry = _to_list = _to_set = _to_star = _to_dict
+
+    def _to_tuple(self, use: Op, value: Op) -> Iterable[Op]:
+        # ``self.conv, self.pool = Conv2d(…), MaxPool2d(2)`` uses none.
+        return self._to_dict(use, value) if use.uses else ()
+
+    def _to_change(self, use: Op, value: Op) -> Iterable[Op]:
+        return [use] if value is use.args[0] else self._to_dict(use, use.args[1])
+
+    def _to_param(self, use: Op, _: Op) -> Iterable[Op]:
+        return [use]  # its default
+
+    def _to_store_attr(self, use: Op, _: Op) -> Iterable[Op]:
+        self.kept.append((use.function.class_name, str(use.name)))
+        return self._layers.kept(use)
+
+    def _to_store_global(self, use: Op, value: Op) -> Iterator[Op]:
+        reads = super()._to_store_global(use, value)
+        return (read for read in reads if read.function is not use.function)
+
+    def _to_return(self, use: Op, value: Op) -> Iterable[Op]:
+        self.given.append(use.function)
+        return super()._to_return(use, value)
+
+    def _to_call(self, use: Op, value: Op) -> Iterable[Op]:
+        if use.args[0] is value:
+            self.calls.append(use)
+            return ()
+        name = function_of(use)
+        last = name.rpartition(".")[2]
+        if last in rows.CONTAINERS or method_of(use) == "__init__":
+            before = last != "ModuleDict" and self._layers.has_weights_before(use, value)
+            self.after_weights |= before
+            return [use]
+        if name in _ITERATES:
+            return [use]
+        if method_of(use) in rows.ADDS and use.args[-1] is value:
+            return self._added(use)
+        self.handed.append(use)
+        return ()
+
+    def _added(self, call: Op) -> Iterator[Op]:
+        """What is added to a container: ``self.head.add_module("pool", value)``; to a module
+        itself, it is an attribute."""
+        holder, layers = call.args[0].args[0], self._layers
+        if holder.is_self:
+            named = call.args[1]
+            if len(call.args) > 2 and isinstance(named.name, str):
+                yield from layers.read(call.function.class_name, named.name)
+            else:
+                yield from layers.listed(call.function.class_name)
+            return
+        before = (each for each in call.function.coded("call") if each.place < call.place)
+        for each in before:
+            beside = method_of(each) in rows.ADDS and _path(each.args[0].args[0]) == _path(holder)
+            self.after_weights |= beside and layers.weighs(each.args[-1])
+        yield from (each for each in call.uses if each.code == "change")
+        yield from layers.held(holder)
 
 
 class Layers:
     """Answers for the layers of a file."""
 
     def __init__(self, unit: Unit) -> None:
-        self._unit = unit
+        self.unit = unit
         self._origins = unit.origins
         self._ways: dict[Op, Way] = {}
         self._weights: dict[Place, bool] = {}
@@ -60,110 +138,34 @@ class Layers:
         self._makers: dict[tuple[str, str], list[Made | None]] = {}
         self._before: dict[Op, dict[Op, bool]] = {}  # of each part, whether weights come first
 
-    # Where they go
-
     def way(self, made: Op) -> Way:
         """What becomes of what a call makes."""
         if made not in self._ways:
-            found = self._ways[made] = Way()
-            found.values.update(closure([made], lambda op: self._onwards(found, op), _MOST))
+            found = self._ways[made] = Way(self)
+            found.values.update(found.followed(made))
         return self._ways[made]
 
-    def _onwards(self, way: Way, value: Op) -> Iterator[Op]:
-        for use in value.uses:
-            yield from self._next(way, value, use)
-
-    def _next(self, way: Way, value: Op, use: Op) -> Iterator[Op]:
-        """Where a layer is after something is done with what holds it."""
-        if use.code == "call":
-            yield from self._after_call(way, value, use)
-        elif use.code == "attr":
-            way.is_read = True
-            if rows.runs(str(use.name)):
-                yield use
-            elif use.name in rows.MOVES or use.name == "get":
-                yield from use.calls
-        elif use.code == "tuple" and not use.uses:
-            return  # ``self.conv, self.pool = Conv2d(…), MaxPool2d(2)``
-        elif use.code in _HOLDING or (use.code == "change" and value is not use.args[0]):
-            beside = use.args[1] if use.code == "change" else value
-            way.after |= self._has_weights_before(use, beside)
-            yield use
-        elif use.code == "param" and value in use.args:
-            yield use  # its default
-        elif use.code in _SAME or use.code in _PARTS or use.code in ("change", "augment"):
-            way.is_read |= use.code in _PARTS
-            yield use
-        else:
-            yield from self._elsewhere(way, use)
-
-    def _elsewhere(self, way: Way, use: Op) -> Iterator[Op]:
-        """Where it is read again that a name, an attribute or a caller has."""
-        if use.code == "store_attr":
-            way.kept.append((use.function.class_name, str(use.name)))
-            yield from self.kept(use)
-        elif use.code == "store_global":
-            yield from self._named(use, str(use.name))
-        elif use.code == "return":
-            way.given.append(use.function)
-            yield from use.function.known_calls.calls
-
-    def _after_call(self, way: Way, value: Op, use: Op) -> Iterator[Op]:
-        way.is_read = True
-        if use.args[0] is value:
-            way.calls.append(use)
-            return
-        name = function_of(use)
-        last = name.rpartition(".")[2]
-        if last in rows.CONTAINERS or method_of(use) == "__init__":
-            way.after |= last != "ModuleDict" and self._has_weights_before(use, value)
-            yield use
-        elif name in _ITERATES:
-            yield use
-        elif method_of(use) in rows.ADDS and use.args[-1] is value:
-            yield from self._added(way, use)
-        else:
-            way.handed.append(use)
-
-    def _added(self, way: Way, call: Op) -> Iterator[Op]:
-        """What is added to a container: ``self.head.add_module("pool", value)``; to a module
-        itself, it is an attribute."""
-        holder = call.args[0].args[0]
-        if holder.is_self:
-            named = call.args[1]
-            if len(call.args) > 2 and isinstance(named.name, str):
-                yield from self._read(call.function.class_name, named.name)
-            else:
-                yield from self._listed(call.function.class_name)
-            return
-        before = (each for each in call.function.coded("call") if each.place < call.place)
-        for each in before:
-            beside = method_of(each) in rows.ADDS and _path(each.args[0].args[0]) == _path(holder)
-            way.after |= beside and self.weighs(each.args[-1])
-        yield from (each for each in call.uses if each.code == "change")
-        yield from self._held(holder)
-
-    def _listed(self, owner: str) -> Iterator[Op]:
+    def listed(self, owner: str) -> Iterator[Op]:
         """Where a class that is a list of layers goes through itself."""
-        for piece in self._unit.classes.get(owner, ()):
-            function = self._unit.function(piece)
+        for piece in self.unit.classes.get(owner, ()):
+            function = self.unit.function(piece)
             for own in function.all_coded("param") if function is not None else ():
                 if own.is_self:
                     yield from (use for use in own.uses if _goes_through(use))
 
-    def _held(self, holder: Op) -> Iterator[Op]:
+    def held(self, holder: Op) -> Iterator[Op]:
         """Where a class reads a container that it had kept before things were added to it."""
         before = {"phi": None, "change": 1}  # how many of what it takes
         for each in closure([holder], lambda op: op.args[: before.get(op.code, 0)]):
             if each.is_self:
-                yield from self._listed(each.function.class_name)
+                yield from self.listed(each.function.class_name)
             elif each.code == "attr" and each.args[0].is_self:
-                yield from self._read(each.function.class_name, str(each.name))
+                yield from self.read(each.function.class_name, str(each.name))
             for use in each.uses:
                 if use.code == "store_attr" and use.args[-1] is each:
                     yield from self.kept(use)
 
-    def _has_weights_before(self, held: Op, value: Op) -> bool:
+    def has_weights_before(self, held: Op, value: Op) -> bool:
         """Whether layers with weights come before one in a list, or in a container."""
         if held not in self._before:
             found, weighs = self._before.setdefault(held, {}), False
@@ -176,12 +178,12 @@ class Layers:
         """Where a class reads what it keeps in an attribute."""
         owner, name = store.function.class_name, str(store.name)
         if store.args[0].is_self:
-            yield from self._read(owner, name)
-            for each in self._unit.derived(owner):
-                yield from self._read(each, name)
+            yield from self.read(owner, name)
+            for each in self.unit.derived(owner):
+                yield from self.read(each, name)
 
-    def _read(self, owner: str, name: str) -> Iterator[Op]:
-        for function in self._unit.methods_naming(owner, name):
+    def read(self, owner: str, name: str) -> Iterator[Op]:
+        for function in self.unit.methods_naming(owner, name):
             for inner in function.everything():
                 for read in inner.reads("attr", name):
                     if read.args[0].is_self:
@@ -190,13 +192,9 @@ class Layers:
     def calls_of(self, owner: str, name: str) -> Iterator[Op]:
         """The calls of what a class of the file, or one that derives from it, has in an
         attribute."""
-        for each in (owner, *self._unit.derived(owner)):
-            for read in self._read(each, name):
+        for each in (owner, *self.unit.derived(owner)):
+            for read in self.read(each, name):
                 yield from read.calls
-
-    def _named(self, store: Op, name: str) -> Iterator[Op]:
-        reads = self._unit.reads("global", name)
-        return (read for read in reads if read.function is not store.function)
 
     # Weights
 
@@ -243,7 +241,7 @@ class Layers:
 
     def weighs_as_class(self, name: str) -> bool:
         """The same of the objects of a class of the file."""
-        place = self._origins.object_of(self._unit, name).place
+        place = self._origins.object_of(self.unit, name).place
         return place is not None and self._class_weighs(place, 0)
 
     def _class_weighs(self, place: Place, depth: int) -> bool:
@@ -279,7 +277,7 @@ class Layers:
     def is_frozen(self, name: str) -> bool:
         """Whether the file says that a parameter, or those of a layer, are not trained."""
         if name not in self._frozen:
-            self._frozen[name] = "requires_grad" in self._unit.text and any(
+            self._frozen[name] = "requires_grad" in self.unit.text and any(
                 not on and name in _path(each) and (whole_of(each) is each or self.is_certain(at))
                 for each, at, on in self.told
             )
@@ -288,9 +286,9 @@ class Layers:
     @cached_property
     def told(self) -> list[tuple[Op, Op, bool]]:
         """Of what the file says that it gets gradients, or does not, and where."""
-        stores = self._unit.stores("requires_grad")
+        stores = self.unit.stores("requires_grad")
         told = [(each.args[0], each, not _is_false(each.args[1])) for each in stores]
-        for read in self._unit.reads("attr", "requires_grad_"):
+        for read in self.unit.reads("attr", "requires_grad_"):
             for call in read.calls:
                 given = call.given("requires_grad", 0)
                 told.append((read.args[0], call, given is None or not _is_false(given)))
@@ -299,7 +297,7 @@ class Layers:
     def is_held_still(self, made: Op) -> bool:
         """Whether a file says of what holds a layer that it is not trained, in any case, and of no
         part that it is: ``for p in self.encoder.parameters(): p.requires_grad = False``."""
-        return "requires_grad" in self._unit.text and self._is_still(made, _first)
+        return "requires_grad" in self.unit.text and self._is_still(made, _first)
 
     def _is_still(self, made: Op, parts: Callable[[Op], list[Op]]) -> bool:
         still, of_made = False, partial(self._holds, made)
@@ -329,7 +327,7 @@ class Layers:
         """The same of all objects of a class that the file makes, where no other does."""
         if not owner or owner in self._busy:
             return False
-        known = self._unit.callers.of_class(owner)
+        known = self.unit.callers.of_class(owner)
         self._busy.add(owner)
         still = (
             known.all

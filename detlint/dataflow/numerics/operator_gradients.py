@@ -63,7 +63,7 @@ def _is_in_function(operators: Operators, op: Op) -> bool:
 def _has_idle_layer(operators: Operators, found: Match) -> bool:
     """Whether all calls of what is made are without gradients, or a local is never called."""
     way = operators.gradients.layers.way(found.call)
-    if (way.calls or way.handed) and not way.after:
+    if (way.calls or way.handed) and not way.after_weights:
         return all(map(has_no_backward, (*way.calls, *way.handed)))
     return not way.is_read and _is_dropped(found.call)
 
@@ -176,7 +176,7 @@ def _comes(operators: Operators, found: Match) -> str:
         return NEEDED
     if found.makes_layer and found.made is None:
         way = operators.gradients.layers.way(found.call)
-        if not (way.is_read or way.after) and "loss" in found.form.lower():
+        if not (way.is_read or way.after_weights) and "loss" in found.form.lower():
             return "" if _is_kept(found.call) else UNKNOWN
         return operators.gradients.fed(found.call)
     comes = {operators.gradients.comes_to(each) for each in _given(found)}

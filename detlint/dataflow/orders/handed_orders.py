@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 _WINDOWS = ("gradio", "streamlit")
 
 
-class KeptOrders:
-    """Follows what is kept to whoever reads that, in the file and in others."""
+class HandedOrders:
+    """Follows what is kept to whoever reads that, and what is returned to whoever calls the
+    function, in the file and in others."""
 
     def __init__(self, orders: Orders, others: OtherFiles | None) -> None:
         self._orders = orders
@@ -74,7 +75,7 @@ class KeptOrders:
         for read in (*reads, *self._orders.references.reads_of_objects(owner, name)):
             yield from self._orders.follow(read, flow)
         if flow.keyed or not escapes:
-            yield from self._read_elsewhere(use, f"{owner}.{name}", flow)
+            yield from self._elsewhere(use, flow, f"{owner}.{name}")
 
     def _is_unread(self, name: str) -> bool:
         """Whether nothing of the project reads an attribute of any object."""
@@ -100,28 +101,16 @@ class KeptOrders:
         for read in reads:
             yield from self._orders.follow(read, flow)
         if not passing and (flow.keyed or not escapes):
-            yield from self._read_elsewhere(use, name, flow)
+            yield from self._elsewhere(use, flow, name)
 
-    def _read_elsewhere(self, use: Op, part: str, flow: Flow) -> Iterator[Use]:
-        """What other files do with a variable, or an attribute of a class."""
-        if self._orders.imported is None:
+    def _elsewhere(self, use: Op, flow: Flow, part: str = "") -> Iterator[Use]:
+        """What other files do with a variable or an attribute of a class, or with what a function
+        returns."""
+        imported = self._orders.imported
+        if imported is None:
             self._orders.leaves = True
         else:
-            yield from self._orders.imported.read(use, part, flow)
-
-
-def _only_turned(read: Op) -> bool:
-    """``self.names.reverse()``, which is no reading."""
-    return all(
-        (use.code == "attr" and use.name == "reverse") or use.code == "change" for use in read.uses
-    ) and all(use.name == "reverse" for use in read.uses)
-
-
-class ReturnedOrders:
-    """Follows what is returned to whoever calls the function, in the file and in others."""
-
-    def __init__(self, orders: Orders) -> None:
-        self._orders = orders
+            yield from imported.read(use, part, flow) if part else imported.returned(use, flow)
 
     def in_return(self, use: Op, _: Op, flow: Flow) -> Iterator[Use]:
         """What becomes of an order that a function returns or yields."""
@@ -160,7 +149,7 @@ class ReturnedOrders:
         elif calls is None:
             yield from self._returned(use, function, flow)
             if flow.keyed and not (flow.text or flow.grouped):
-                yield from self._called_elsewhere(use, flow)
+                yield from self._elsewhere(use, flow)
 
     def _returned(self, use: Op, function: Function, flow: Flow) -> Iterator[Use]:
         """What those do who call a function that others may call, too."""
@@ -179,13 +168,6 @@ class ReturnedOrders:
     def _shown_by_calls(self, function: Function, flow: Flow) -> list[Use] | None:
         imported = self._orders.imported
         return imported.shown_by_calls(function, flow) if imported is not None else None
-
-    def _called_elsewhere(self, use: Op, flow: Flow) -> Iterator[Use]:
-        """What other files do with what a function returns."""
-        if self._orders.imported is None:
-            self._orders.leaves = True
-        else:
-            yield from self._orders.imported.returned(use, flow)
 
     def _in_lambda(self, function: Function, flow: Flow) -> Iterator[Use]:
         """What is made of what each call of it gives."""
@@ -214,3 +196,9 @@ class ReturnedOrders:
     def in_yield_from(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         for each in self.in_return(use, value, flow):
             yield each._replace(how="yielded") if each.how == "returned" else each
+
+
+def _only_turned(read: Op) -> bool:
+    """``self.names.reverse()``, which is no reading."""
+    turns = all(use.code in ("attr", "change") for use in read.uses)
+    return turns and all(use.name == "reverse" for use in read.uses)

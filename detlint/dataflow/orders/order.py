@@ -16,7 +16,7 @@ from detlint.dataflow.loops.effects import ROUNDING, Effects, is_column
 from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.given_orders import GivenOrders
-from detlint.dataflow.orders.handed_orders import KeptOrders, ReturnedOrders
+from detlint.dataflow.orders.handed_orders import HandedOrders
 from detlint.dataflow.orders.imported_orders import ImportedOrders
 from detlint.dataflow.orders.keys import ties
 from detlint.dataflow.orders.messages import Messages
@@ -91,8 +91,7 @@ class Orders:
         self.references = References(values)
         self.messages = Messages(values, self.effects, finishing=finishing)
         self.given = GivenOrders(self)
-        self.kept = KeptOrders(self, others)
-        self.returned = ReturnedOrders(self)
+        self.handed = HandedOrders(self, others)
         self._judge = cache(self._find_judge)
         self._is_shown = cache(self.messages.is_shown)  # all that led to a use ask
         self._is_aside = cache(
@@ -232,8 +231,7 @@ class Orders:
 
     def _find_judge(self, code: str) -> _Judge | None:
         own: _Judge | None = getattr(self, f"_in_{code}", None)
-        parts = (getattr(each, f"in_{code}", None) for each in (self.kept, self.returned))
-        return own or next(filter(None, parts), None)
+        return own or getattr(self.handed, f"in_{code}", None)
 
     # What hands an order on
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, whole_function, word_of
+from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.origins import Origins
 from detlint.dataflow.references import References
 from detlint.dataflow.slices import closure
@@ -53,7 +54,7 @@ class Queues:
     def taken(self, made: Op) -> tuple[list[Op], bool]:
         """The calls that take results of a queue, if several workers fill it; whether that is
         sure, or other files have to be asked."""
-        read = list(dict.fromkeys(self._read(made)))
+        read = list(_Reads(self._references).followed(made))
         filling = {call.function for call in _methods(read, _PUTS)}
         many = any(map(self._goes_to_many, read)) or not self._working.isdisjoint(filling)
         handed = [] if many else [*self._handed_on(read)]
@@ -64,22 +65,6 @@ class Queues:
         # What workers take are tasks.
         taken = (call for call in _methods(read, _GETS) if call.function not in self._working)
         return list(taken), many
-
-    def _read(self, made: Op) -> Iterator[Op]:
-        """Where a queue is read, also as an attribute of an object, a name of the module, or a
-        parameter of what is called."""
-        for each in same(made):
-            yield each
-            for use in each.uses:
-                for read in self._kept(use):
-                    yield from same(read)
-                taken = (
-                    parameter_of(self._values.callee(use), use, each)
-                    if use.code == "call"
-                    else None
-                )
-                if taken is not None:
-                    yield from same(taken)
 
     def _handed_on(self, read: list[Op]) -> Iterator[tuple[Op, Op]]:
         """The calls of what other files define that are given a queue."""
@@ -102,15 +87,10 @@ class Queues:
             taken = parameter_of(function, call, queue)
             if taken is not None and function.unit is not self._unit:
                 others = Queues(References(function.unit.values))
-                if any(map(others._goes_to_many, others._read(taken))):
+                read = _Reads(others._references).followed(taken)
+                if any(map(others._goes_to_many, read)):
                     return True
         return False
-
-    def _kept(self, use: Op) -> Iterator[Op]:
-        if use.code == "store_attr" and use.args[0].code == "param":
-            yield from self._references.reads_of_field(use.function.class_name, str(use.name))
-        elif use.code == "store_global":
-            yield from self._references.reads_of_global(str(use.name))
 
     def _goes_to_many(self, queue: Op) -> bool:
         """Whether a loop starts workers that are given a queue."""
@@ -161,6 +141,26 @@ class Queues:
             function = self._values.function(whole_function(value)[0])
             if function is not None:
                 yield function
+
+
+class _Reads(Forwards):
+    """Where a queue is read, also as an attribute of an object, a name of the module, or a
+    parameter of what is called."""
+
+    same = SAME - {"change"}
+
+    def __init__(self, references: References) -> None:
+        super().__init__(references.unit)
+        self._references = references
+
+    def _to_change(self, use: Op, value: Op) -> Iterable[Op]:
+        return [use] if use.args[0] is value else ()
+
+    def _to_store_attr(self, use: Op, _: Op) -> Iterable[Op]:
+        owner = use.function.class_name if use.args[0].code == "param" else ""
+        return self._references.reads_of_field(owner, str(use.name)) if owner else ()
+
+    _to_return = Forwards.escape
 
 
 def _holders(value: Op) -> Iterator[Op]:

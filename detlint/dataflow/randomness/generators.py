@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
 from detlint.dataflow.ends import End, ends_of
+from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.randomness.seeding import has_seed
-from detlint.dataflow.slices import ahead, closure
+from detlint.dataflow.slices import SAME, ahead
 from detlint.models import randomness
 from detlint.models.names import identifies, means_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.unit import Unit
 
 # Methods after which a generator does not start from the operating system, or torch's default.
 _RESTORING = frozenset(("__setstate__", "set_state", "setstate"))
 _MOST = 60  # what is made of one number
-_SAME = frozenset(("boolean", "choice", "declared", "free", "phi"))
-_LOOKING = frozenset(("compare", "drop", "format", "not", "param", "test"))
 _BITS = frozenset(("getrandbits", "randbytes"))
 STATE = frozenset(("getstate", "seed", "setstate"))
 _BY_LOOKING = frozenset(
@@ -40,137 +38,100 @@ _TIMERS = ("timeit.", "timerit")  # what runs code again and again for its time
 _DEEPEST = 3  # functions that call each other, between a timer and a draw
 
 
-class Fate:
-    """What happens to one generator, as far as its file shows.
+class Fate(Forwards):
+    """What happens to a generator, as far as its file shows.
 
     methods   the attributes that are read of it, each with what reads it
     restored  a state is assigned to it
     given     the calls that get it, each with the keyword
-    escapes   it goes where the file does not show what happens to it
     names     attributes, variables of the module and of a class that keep it
     """
 
-    def __init__(self) -> None:
+    ends = frozenset(("compare", "drop", "format", "not", "test"))
+    same = SAME | {"param"}
+
+    def __init__(self, made: Op) -> None:
+        super().__init__(made.function.unit)
         self.names: list[str] = []
         self.methods: list[tuple[str, Op]] = []
         self.restored = False
         self.given: list[tuple[Op, str]] = []
-        self.escapes = False
-
-    def add(self, other: Fate) -> None:
-        """What also happens to it."""
-        self.methods += other.methods
-        self.restored |= other.restored
-        self.given += other.given
-        self.escapes |= other.escapes
+        for _ in self.followed(made):
+            pass
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing happens to it in its file."""
         return not (self.methods or self.restored or self.given or self.escapes)
 
+    @property
+    def draws(self) -> list[Op]:
+        """The methods by which it draws."""
+        return [each for name, each in self.methods if name not in STATE]
 
-class Generators:
-    """Follows the generators of one file."""
+    def after(self, value: Op) -> Iterator[Op]:
+        yield from super().after(value)
+        if isinstance(value.function.node, ast.ClassDef):
+            for name in value.function.names_of(value):
+                self.names.append(name)
+                yield from self.unit.reads("attr", name)
 
-    def __init__(self, unit: Unit) -> None:
-        self._unit = unit
-        self._kept: dict[tuple[str, str], Fate] = {}  # by what keeps them, and its name
+    def _to_attr(self, use: Op, _: Op) -> Iterable[Op]:
+        self.methods.append((str(use.name), use))
+        return [use] if use.name == "bit_generator" else ()
 
-    def fate(self, made: Op) -> Fate:
-        """What happens to a generator."""
-        return self._followed([made])
-
-    def _keep(self, code: str, name: str, fate: Fate) -> None:
-        fate.names.append(name)
-        fate.add(self._named(code, name))
-
-    def _followed(self, starts: list[Op]) -> Fate:
-        fate = Fate()
-        followed = closure(
-            starts, lambda op: (x for use in op.uses for x in self._step(use, op, fate))
-        )
-        for value in followed:
-            if isinstance(value.function.node, ast.ClassDef):
-                for name in value.function.names_of(value):
-                    self._keep("attr", name, fate)
-        return fate
-
-    def _step(self, use: Op, value: Op, fate: Fate) -> Iterator[Op]:
-        if use.code == "attr":
-            fate.methods.append((str(use.name), use))
-            if use.name == "bit_generator":
-                yield use
-        elif use.code in _SAME:
-            yield use
-        elif use.code == "store_attr":
-            self._stored(use, value, fate)
-        elif use.code == "store_global":
-            self._keep("global", str(use.name), fate)
-        elif use.code == "call":
-            yield from self._given(use, value, fate)
-        elif use.code == "param":
-            yield use
-        else:
-            fate.escapes |= use.code not in _LOOKING
-
-    def _stored(self, use: Op, value: Op, fate: Fate) -> None:
+    def _to_store_attr(self, use: Op, value: Op) -> Iterable[Op]:
         if use.args[0] is value:
-            fate.restored |= use.name in ("state", "bit_generator")
-        else:
-            self._keep("attr", str(use.name), fate)
+            self.restored |= use.name in ("state", "bit_generator")
+            return ()
+        self.names.append(str(use.name))
+        return super()._to_store_attr(use, value)
 
-    def _named(self, code: str, name: str) -> Fate:
-        """What happens to all that is kept in an attribute or a global variable of a name."""
-        key = code, name
-        if key not in self._kept:
-            self._kept[key] = Fate()
-            self._kept[key] = self._followed(list(self._unit.reads(code, name)))
-        return self._kept[key]
+    def _to_store_global(self, use: Op, value: Op) -> Iterable[Op]:
+        self.names.append(str(use.name))
+        return super()._to_store_global(use, value)
 
-    def is_only_timed(self, fate: Fate, *, clocks: bool) -> bool:
+    _to_return = Forwards.escape
+
+    def _to_call(self, call: Op, value: Op) -> Iterable[Op]:
+        called = call.called
+        if not randomness.WRAPPING.isdisjoint(called) or "builtins.getattr" in called:
+            return [call]  # of ``getattr``, the default
+        if called and all(each in _BY_LOOKING for each in called):
+            return ()
+        taken = parameter_of(call.values.callee(call), call, value)
+        if taken is not None:
+            return [taken]
+        self.given += [(call, name or "") for name, each in call.arguments() if each is value]
+        return ()
+
+    def is_only_timed(self, *, clocks: bool) -> bool:
         """Whether all that draws is run for the time that it takes, and nothing keeps a number;
         ``clocks``: what lies between two looks at a clock is, too."""
         timed = _lies_between_clocks if clocks else _is_repeated
-        draws = [each for name, each in fate.methods if name not in STATE]
-        draws += [call for call, _ in fate.given]
-        told = {self._is_timed(each, timed, _DEEPEST) for each in draws}
-        return not fate.escapes and True in told and False not in told
+        draws = [*self.draws, *(call for call, _ in self.given)]
+        told = {_is_timed(each, timed, _DEEPEST) for each in draws}
+        return not self.escapes and True in told and False not in told
 
-    @staticmethod
-    def is_only_drawn(fate: Fate) -> bool:
+    def is_only_drawn(self) -> bool:
         """Whether all that it gives goes into figures that people look at."""
-        draws = [each.calls for name, each in fate.methods if name not in STATE]
+        draws = [each.calls for each in self.draws]
         ends = [ends_of(call, picks=False) for calls in draws for call in calls]
-        alone = bool(ends) and all(draws) and not (fate.given or fate.escapes)
+        alone = bool(ends) and all(draws) and not (self.given or self.escapes)
         return alone and all(End.FIGURE in each for each in ends)
 
-    def _is_timed(self, draw: Op, timed: Callable[[Op], bool], deepest: int) -> bool | None:
-        """None where nothing calls the function around it."""
-        calls = [draw] if draw.code == "call" else draw.calls
-        if all(each.is_dropped for each in calls) and timed(draw):
-            return True
-        if draw.function is self._unit.module or not deepest:
-            return False
-        around = self._unit.callers.entering(draw.function)
-        told = {self._is_timed(each, timed, deepest - 1) for each in around}
-        return None if told <= {None} else False not in told
 
-    def _given(self, call: Op, value: Op, fate: Fate) -> Iterator[Op]:
-        called = self._unit.values.called(call)
-        if not randomness.WRAPPING.isdisjoint(called):
-            yield call
-            return
-        if "builtins.getattr" in called:
-            yield call  # the default
-            return
-        if called and all(each in _BY_LOOKING for each in called):
-            return
-        taken = parameter_of(self._unit.values.callee(call), call, value)
-        if taken is not None:
-            yield taken
-        else:
-            fate.given += [(call, name or "") for name, each in call.arguments() if each is value]
+def _is_timed(draw: Op, timed: Callable[[Op], bool], deepest: int) -> bool | None:
+    """None where nothing calls the function around it."""
+    calls = [draw] if draw.code == "call" else draw.calls
+    if all(each.is_dropped for each in calls) and timed(draw):
+        return True
+    unit = draw.function.unit
+    if draw.function is unit.module or not deepest:
+        return False
+    around = unit.callers.entering(draw.function)
+    told = {_is_timed(each, timed, deepest - 1) for each in around}
+    return None if told <= {None} else False not in told
 
 
 def is_seeded(fate: Fate) -> bool:

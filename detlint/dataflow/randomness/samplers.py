@@ -10,19 +10,18 @@ import ast
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
-from detlint.dataflow.slices import closure
+from detlint.dataflow.forwards import Forwards
+from detlint.dataflow.slices import SAME
 from detlint.models import loading
 from detlint.models.model import Names
 from detlint.models.names import evaluates, is_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
 
-_SAME = frozenset(("boolean", "declared", "free", "phi"))
-_HARMLESS = frozenset(("compare", "drop", "format", "not", "raise", "test", "unary"))
 # They hand on what they get, or its elements.
 _CARRYING = frozenset(f"builtins.{name}" for name in ("enumerate", "iter", "zip", "reversed"))
 _looks = Names("builtins.{bool,hasattr,isinstance,len,list,next,print,repr,str,type} logging.*")
@@ -34,102 +33,70 @@ _HARMLESS_BASES = ("abc.ABC", "builtins.object", "object", "torch.nn.Module", "t
 _PLACES = tuple(loading.PLACES[each] for each in _SAMPLERS)
 
 
-class Travel:
-    """Where one value goes.
+class Travel(Forwards):
+    """Where a sampler goes.
 
-    escapes  whether code that is out of sight gets it
     loops    the loops over a loader that has it, and ``batches = iter(loader)``
     names    the variables, attributes and parameters that hold it on its way
     """
 
-    def __init__(self, unit: Unit, starts: list[Op], kept: dict[tuple[str, str], Travel]) -> None:
-        self._unit = unit
-        self._by_name = kept  # of what is read under a name, for all that is kept there
-        self.escapes = False
+    ends = frozenset(("compare", "drop", "format", "not", "raise", "test", "unary"))
+    same = SAME - {"choice"}
+
+    def __init__(self, unit: Unit) -> None:
+        super().__init__(unit)
         self.loops: list[Op] = []
         self.names: set[str] = set()
-        self.follow(starts)
 
-    def follow(self, starts: list[Op]) -> None:
-        """Add what becomes of some values."""
-        for value in closure(starts, self._steps):
-            self.names.update(value.function.names_of(value))
+    def after(self, value: Op) -> Iterator[Op]:
+        stores = (use for use in value.uses if use.code in ("store_attr", "store_global"))
+        kept = (str(use.name) for use in stores if use.args[-1] is value)
+        self.names.update(value.function.names_of(value), kept)
+        return super().after(value)
 
-    def _steps(self, value: Op) -> Iterator[Op]:
-        for use in value.uses:
-            yield from () if self.escapes else self._step(use, value)
+    def _to_attr(self, use: Op, _: Op) -> Iterable[Op]:
+        return [use] if use.name in _SAMPLERS else ()
 
-    def _step(self, use: Op, value: Op) -> Iterator[Op]:
-        if use.code in _SAME or (use.code == "attr" and use.name in _SAMPLERS):
-            yield use
-        elif use.code == "choice":
-            yield from [use] if use.args[0] is not value else []
-        elif use.code == "iter":
-            self.loops.append(use)
-        elif use.code in ("store_attr", "store_global"):
-            self._kept(use, value)
-        elif use.code == "return":
-            yield from self._returned(use.function)
-        elif use.code in ("list", "tuple"):
-            yield from self._among(use, value)
-        elif use.code == "call":
-            yield from self._given(use, value)
-        elif use.code != "attr" and use.code not in _HARMLESS:
-            self.escapes = True
+    def _to_choice(self, use: Op, value: Op) -> Iterable[Op]:
+        return [use] if use.args[0] is not value else ()
 
-    def _kept(self, use: Op, value: Op) -> None:
-        """What becomes of the attribute, or the variable of the module, that holds it."""
-        if use.args[-1] is not value:
-            return
-        key = "attr" if use.code == "store_attr" else "global", str(use.name)
-        self.names.add(key[1])
-        if key not in self._by_name:
-            self._by_name[key] = Travel(self._unit, [], self._by_name)
-            self._by_name[key].follow(list(self._unit.reads(*key)))
-        other = self._by_name[key]
-        self.escapes |= other.escapes
-        self.loops += other.loops
-        self.names |= other.names
+    def _to_iter(self, use: Op, _: Op) -> Iterable[Op]:
+        self.loops.append(use)
+        return ()
 
-    def _returned(self, function: Function) -> Iterator[Op]:
-        calls = self._unit.callers.entering(function)
-        self.escapes |= not calls
-        yield from calls
+    def _to_return(self, use: Op, _: Op) -> Iterable[Op]:
+        return self.unit.callers.entering(use.function) or self.escape()
 
-    def _among(self, use: Op, value: Op) -> Iterator[Op]:
+    def _to_tuple(self, use: Op, value: Op) -> Iterator[Op]:
         """``return x, y``."""
         place = use.args.index(value)
         for each in use.uses:
-            if each.code != "return":
-                self.escapes = True
-                continue
-            for call in self._returned(each.function):
+            for call in self._to_return(each, use) if each.code == "return" else self.escape():
                 for part in call.uses:
                     if part.code == "unpack" and part.name[2]:
                         yield from [part] if part.name[0] == place else []
                     else:
                         self.escapes |= part.code != "drop"
 
-    def _given(self, call: Op, value: Op) -> Iterator[Op]:
-        """``DataLoader(dataset, sampler=x)``, ``train(model, x)``."""
-        called = self._unit.values.called(call)
-        if value is call.args[0]:
-            return
+    _to_list = _to_tuple
+
+    def _to_call(self, call: Op, value: Op) -> Iterable[Op]:
+        called = call.called
+        if value is call.args[0] or any(map(_looks, called)):
+            return ()
         if any(map(loading.hands_on, called)):
             pairs = enumerate(call.arguments())
-            if any(
+            takes = any(
                 each is value and (name in _SAMPLERS or (name is None and place in _PLACES))
                 for place, (name, each) in pairs
-            ):
-                yield call
-        elif _carries(call, called):
+            )
+            return [call] if takes else ()
+        if _carries(call, called):
             if "builtins.iter" in called and call.function.names_of(call):
                 self.loops.append(call)
-            yield call
-        elif not any(map(_looks, called)):
-            taken = parameter_of(self._unit.callers.callee(call), call, value)
-            self.escapes |= taken is None
-            yield from [taken] if taken is not None else []
+            return [call]
+        taken = parameter_of(self.unit.callers.callee(call), call, value)
+        return self.escape() if taken is None else [taken]
 
 
 def _carries(call: Op, called: list[str]) -> bool:
