@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-from functools import cache as held
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +12,6 @@ from detlint.callgraph.launches import Launches
 from detlint.callgraph.other_files import OtherFiles
 from detlint.callgraph.program import Program
 from detlint.callgraph.project import Project
-from detlint.callgraph.python_files import PythonFiles
 from detlint.catalogue import class_of
 from detlint.finding import UNPARSED, Confidence, Step, unreadable
 from detlint.grouping import grouped
@@ -518,7 +516,7 @@ class Linker:
             return None
         root = self._context.root_of(os.path.realpath(finding.path))
         own = [each for each in programs if self._context.root_of(each.path) == root]
-        doubted = rule.doubted_by_all(finding, own, self._python(root))
+        doubted = rule.doubted_by_all(finding, own, self._others.python_files(root))
         if doubted and self._settings.bar(finding.code) > Confidence.POSSIBLE:
             return None
         if first is not None and not doubted:
@@ -545,10 +543,6 @@ class Linker:
             within = [each for each in within if each.may_run(path, finding.row)] or within
         main = [each for each in within if not each.purpose.only_shares or each.path == path]
         return main or within
-
-    @cached_property
-    def _python(self) -> Callable[[str], PythonFiles]:
-        return held(lambda root: PythonFiles(self._context.below(root), self.index))
 
 
 def _judgement_by(judge: type[Rule]) -> str:

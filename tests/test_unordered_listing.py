@@ -766,3 +766,33 @@ def test_what_no_program_trains_on_is_possible_in_a_project_that_trains(
     (found,) = json.loads(capsys.readouterr().out)
     assert found["filename"].endswith("data.py")
     assert found["confidence"] == sure
+
+
+WRITING = """def make(folder):
+    with open(folder + "/rows.txt", "w") as file:
+        for name in os.listdir(folder):
+            file.write(name + "\\n")
+"""
+
+
+@pytest.mark.parametrize("home", ["data", "lists"])
+@pytest.mark.parametrize(("read", "sure"), [("rows.txt", "likely"), ("others.txt", "possible")])
+def test_what_a_program_writes_for_training_is_likely_wherever_its_function_stands(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    home: str,
+    read: str,
+    sure: str,
+) -> None:
+    files = dict.fromkeys(("data", "lists"), "import os\n\n")
+    files["data"] += f"def rows():\n    return open('data/{read}').read().split()\n"
+    files[home] += WRITING
+    main_block = '\nif __name__ == "__main__":\n    main()\n'
+    train = f"from data import rows\n{TRAINING.format('rows()')}{main_block}"
+    prepare = f"from {home} import make\n\nmake('data')\n"
+    modules = {f"{name}.py": text for name, text in files.items()}
+    project({**modules, "prepare.py": prepare, "train.py": train, "pyproject.toml": ""})
+    options = ["--select", "DET203", "--min-confidence", "possible", "--output-format", "json"]
+    main(["--no-cache", *options, "."])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["confidence"] == sure

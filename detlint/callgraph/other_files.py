@@ -85,11 +85,11 @@ class OtherFiles:
             lambda root: Modules(root, index.folders, self._misplaced(root))
         )
         self._definitions: Callable[[str], Definitions] = cache(self._below)
-        self._python_files: Callable[[str], PythonFiles] = cache(
-            lambda root: PythonFiles(below(root), index)
-        )
         self._readers: Callable[[str], Readers] = cache(
             lambda root: Readers(index, below(root), self)
+        )
+        self.python_files: Callable[[str], PythonFiles] = cache(
+            lambda root: PythonFiles(below(root), index, self._readers(root).any_of)
         )
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
 
@@ -302,14 +302,14 @@ class OtherFiles:
         return self.alone or self._asked_for("installed", self._real(unit.source.path))
 
     def _installed(self, home: str) -> bool:
-        return self._python_files(self._root_of(home)).is_installed(home)
+        return self.python_files(self._root_of(home)).is_installed(home)
 
     def train(self, unit: Unit) -> bool:
         """Whether the project of a file trains something, whether or not others install it."""
         return not self.alone and self._asked_for("trains", self._real(unit.source.path))
 
     def _trains(self, home: str) -> bool:
-        return self._python_files(self._root_of(home)).train
+        return self.python_files(self._root_of(home)).train
 
     def _files_beside(self, path: str) -> list[str]:
         """The files that programs which import a file import, as far as names of modules tell."""

@@ -188,10 +188,13 @@ class ProgramPurpose:
         return any(outputs.keeps(self._index.code_of(*each)) for each in called)
 
     def does_something(self) -> bool:
-        """Whether what its statements call trains, or draws where the program writes something."""
+        """Whether what its statements call trains or writes something, or draws where the program
+        writes something."""
         return self._closure.known("does something", self._does_something)
 
     def _does_something(self) -> bool:
+        if self._closure.known("has kept", self._has_kept):
+            return True
         kinds = ("trains", *(DRAWING if self.keeps() else ()))
         if not any(kind in self._base.holders for kind in kinds):
             return False

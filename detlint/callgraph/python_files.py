@@ -6,10 +6,12 @@ from __future__ import annotations
 import os
 import re
 from functools import cached_property, partial
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import is_below_tests
 from detlint.dataflow.arguments.need import Need
+from detlint.dataflow.orders.tables import writes
 from detlint.dataflow.slices import closure
 from detlint.documents.bindings import Bindings
 from detlint.grouping import grouped
@@ -20,7 +22,7 @@ from detlint.sources.kinds import CUDA, NOTEBOOK, PYTHON, kind_of_name
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from detlint.callgraph.program import Program
     from detlint.index.index import Index
@@ -46,12 +48,16 @@ _STORED = re.compile(r"\w+(?:\.\w+)*\.(\w+)[ \t]*=(?!=)")
 
 
 class PythonFiles:
-    """The Python files of a context, of which there are ``len``."""
+    """The Python files of a context, of which there are ``len``; ``goes_by``: whether what trains
+    reads a table of a kind under one of some names."""
 
-    def __init__(self, paths: Sequence[str], index: Index) -> None:
+    def __init__(
+        self, paths: Sequence[str], index: Index, goes_by: Callable[[str, Collection[str]], bool]
+    ) -> None:
         self._paths = [each for each in paths if kind_of_name(each) in (PYTHON, NOTEBOOK)]
         self._index = index
         self._all = paths
+        self._goes_by = goes_by
         self._declared: dict[str, bool] = {}
 
     def __len__(self) -> int:
@@ -71,6 +77,13 @@ class PythonFiles:
         return any(each.purpose.learns for each in programs) and not any(
             each.looks_up_modules for each in programs
         )
+
+    def feeds_training(self, path: str, row: int) -> bool:
+        """Whether the function of a line writes a table that what trains reads, as far as the names
+        of files tell."""
+        owner, _, name = self._index.part_at(path, row).rpartition(".")
+        function = self._index.units.of(path).defined(name, owner)
+        return function is not None and any(starmap(self._goes_by, writes(function)))
 
     def is_untrained(self, path: str, row: int, programs: Sequence[Program]) -> bool:
         """Whether none of the programs that have a file is shown to train what stands in a line,

@@ -62,7 +62,7 @@ class UnorderedListing(Rule):
       So is a file that other rounds may write, too, and a number that only picks a GPU. So is code
       that asks a model for answers, in a file that trains none, and code that no program runs which
       has its file. So is code that other files run, in a project that trains, if only programs that
-      train nothing do
+      train nothing do. It is *likely* where what trains reads a file that its function writes
     - rows or lines that name the file each is of, beside other things: *possible*. They are
       *likely* where the project goes by their order: it cuts them, picks by place or numbers them.
       So they are where code that trains or splits names the table, or a script or configuration
@@ -170,14 +170,16 @@ class UnorderedListing(Rule):
         cls, finding: Finding, programs: Sequence[Program], linted: PythonFiles
     ) -> bool:
         """What a file lists that is no program itself is for those that run it: in a project that
-        trains, it matters less where none of these does."""
+        trains, it matters less where none of these does, and nothing that trains reads what the
+        function around it writes."""
         if super().doubted_by_all(finding, programs, linted):
             return True
         path = os.path.realpath(finding.path)
         if finding.confidence == Confidence.POSSIBLE or path in (each.path for each in programs):
             return False
         runs = any(path in each and each.may_reach(path, finding.row) for each in programs)
-        return runs and linted.is_left_out(path, finding.row, finding.column, programs)
+        left = runs and linted.is_left_out(path, finding.row, finding.column, programs)
+        return left and not linted.feeds_training(path, finding.row)
 
     def examine(self, offsets: Sequence[int]) -> None:
         told: set[tuple[int, int]] = set()

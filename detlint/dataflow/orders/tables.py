@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.callgraph.other_files import OtherFiles
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
 _HANDED_ON = frozenset(("declared", "enter", "free", "phi"))
 _MOST = 8  # steps from a file to its name
 _FEW = 30  # parts of a name
+_WRITING = frozenset(("dump", *files.INTO_FILES, *files.OF_TABLES))
 
 
 class Tables:
@@ -34,12 +35,11 @@ class Tables:
     def written(self, call: Op, op: Op) -> Use | None:
         """The use by a call that writes such rows, where nothing of the project is known to go by
         their order; None where something may, or no file is written."""
-        place = self._place(call)
+        place = _place(self._values, call)
         if place is None or self._is_read_back(place):
             return None
-        kind = _kind(call)
-        names = [_pattern(each) for each in texts(self._values, place)]
-        if self._others is not None and self._others.go_by_table(self._values.unit, kind, *names):
+        table = _kind(call), *_names(self._values, place)
+        if self._others is not None and self._others.go_by_table(self._values.unit, *table):
             return None
         return Use(op, OF_ROWS, assumed=True)
 
@@ -51,17 +51,18 @@ class Tables:
             _fields_of(each) == fields for _, each in _places(self._values.unit)
         )
 
-    def _place(self, call: Op) -> Op | None:
-        """What says which file a call writes."""
-        word = word_of(call)
-        if word in files.OF_TABLES:
-            named = (each for name, each in call.arguments() if name in (None, *files.PLACES))
-            found = next(named, None)
-        elif word == "dump":
-            found = call.given("fp") or call.given("stream", 1)
-        else:
-            found = call.args[0].args[0] if call.args[0].code == "attr" else None
-        return named_by(self._values, found) if found is not None else None
+
+def _place(values: Values, call: Op) -> Op | None:
+    """What says which file a call writes."""
+    word = word_of(call)
+    if word in files.OF_TABLES:
+        named = (each for name, each in call.arguments() if name in (None, *files.PLACES))
+        found = next(named, None)
+    elif word == "dump":
+        found = call.given("fp") or call.given("stream", 1)
+    else:
+        found = call.args[0].args[0] if call.args[0].code == "attr" else None
+    return named_by(values, found) if found is not None else None
 
 
 def named_by(values: Values, file: Op) -> Op:
@@ -80,12 +81,21 @@ def named_by(values: Values, file: Op) -> Op:
     return file
 
 
+def writes(function: Function) -> Iterator[tuple[str, list[str]]]:
+    """The tables that a function writes: of which kind, and by which patterns of a name."""
+    values = function.unit.across
+    for call in function.all_coded("call"):
+        place = _place(values, call) if word_of(call) in _WRITING else None
+        if place is not None:
+            yield _kind(call), _names(values, place)
+
+
 def reads(unit: Unit) -> Iterator[tuple[str, str]]:
     """The tables that the functions of a file read: of which kind, and by which pattern of a
     name."""
     for kind, place in _places(unit):
-        for each in texts(unit.across, place):
-            yield kind, _pattern(each)
+        for each in _names(unit.across, place):
+            yield kind, each
 
 
 def _places(unit: Unit) -> Iterator[tuple[str, Op]]:
@@ -114,10 +124,9 @@ def _is_other(values: Values, call: Op) -> bool:
     mode = call.given("mode", 1)
     if mode is not None and values.constant(mode) not in ("r", "rt", "rb", ...):
         return True
-    entered = [use for each in (call, *call.uses) for use in each.uses if use.code == "call"]
-    return bool(entered) and all(
-        name.startswith(files.OTHER_READERS) for each in entered for name in values.called(each)
-    )
+    entered = (use for each in (call, *call.uses) for use in each.uses if use.code == "call")
+    called = [name for each in entered for name in values.called(each)]
+    return bool(called) and all(each.startswith(files.OTHER_READERS) for each in called)
 
 
 def may_be_same(one: str, other: str) -> bool:
@@ -132,9 +141,10 @@ def may_be_same(one: str, other: str) -> bool:
     return begins and (end.endswith(end_2) or end_2.endswith(end))
 
 
-def _pattern(text: str) -> str:
-    """The last part of a path, with a star for what a variable gives."""
-    return re.sub(rf"[{ANYTHING}*]+", "*", text.rpartition("/")[2])
+def _names(values: Values, place: Op) -> list[str]:
+    """The last parts of paths, with a star for what a variable gives."""
+    found = (each.rpartition("/")[2] for each in texts(values, place))
+    return [re.sub(rf"[{ANYTHING}*]+", "*", each) for each in found]
 
 
 def _kind(call: Op) -> str:
