@@ -83,7 +83,7 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SAME_ITEMS = {"list", "tuple", "reversed", "sorted", "iter"}
 _CHANGING = {
     *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put"),
-    *("pop", "popleft", "popitem", "clear", "remove", "discard", "sort", "reverse"),
+    *("pop", "popleft", "popitem", "clear", "remove", "discard", "sort", "reverse", "put_nowait"),
 }
 CHANGING_FIRST = {  # functions that change what they are given first
     *("heappush", "heappop", "heapify", "heapreplace", "heappushpop", "shuffle"),
@@ -164,7 +164,7 @@ def _changes(node: ast.AST) -> Iterator[str]:
         parts = [each for each in node.targets if isinstance(each, (ast.Attribute, ast.Subscript))]
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         called = node.value.func
-        if isinstance(called, ast.Attribute) and _is_changing(called.attr):
+        if isinstance(called, ast.Attribute) and is_changing(called.attr):
             parts = [called.value]
         elif _dotted(called).rpartition(".")[2] in CHANGING_FIRST:
             parts = node.value.args[:1]
@@ -172,7 +172,8 @@ def _changes(node: ast.AST) -> Iterator[str]:
     yield from (path[0] for path in paths if path is not None)
 
 
-def _is_changing(method: str) -> bool:
+def is_changing(method: str) -> bool:
+    """Whether a method changes its object: torch's in place end with an underscore."""
     return method in _CHANGING or (method.endswith("_") and not method.endswith("__"))
 
 
@@ -436,7 +437,7 @@ class _Gathered:
         self.lines.append(node.func.end_lineno or node.lineno)
         if isinstance(node.func, ast.Attribute):
             held = node.func.value
-            if path_of(held) is None and _is_changing(node.func.attr):  # of a part: rows[at].add(x)
+            if path_of(held) is None and is_changing(node.func.attr):  # of a part: rows[at].add(x)
                 held = _whole(held)
             self._touch(held, bound)
             self.gather(node.func.value, bound)

@@ -58,7 +58,7 @@ from guard.digests.traits import (
     draws_in_query,
 )
 from guard.digests.values import OPAQUE
-from guard.observe.statements import CHANGING_FIRST, path_of
+from guard.observe.statements import CHANGING_FIRST, is_changing, path_of
 from guard.verification.attribution import NONE
 from guard.verification.lost_state import LOST
 from guard.verification.plan import HASHES, LISTINGS, MEMORY, TIMING, circumstance_named
@@ -87,7 +87,6 @@ if TYPE_CHECKING:
     from guard.verification.operators import Culprit
 
 _HANDING = {"put", "put_nowait", "send"}
-_GROWING = {"append", "add", "put", "extend", "update", "put_nowait", *CHANGING_FIRST}
 # What takes items in their order, beside loops.
 _ORDERED = {
     *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),
@@ -293,7 +292,7 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
     if traits.read & ALONE and not drawn and hands_over(node) is not writes:
         what = f"{shown} runs in a thread, while others read what it writes"
         yield Origin(Source.READINESS, what, is_sure=writes)
-    elif node.is_in_thread and (drawn or _grows(node)):
+    elif node.is_in_thread and (drawn or _changes(node)):
         what = f"{shown} {'draws' if drawn else 'runs'} in a thread, beside others"
         is_sure = not fills_item(node.statement)  # whose order may be nobody's
         fits = "" if hands_over(node) else TOGETHER
@@ -406,12 +405,11 @@ def hands_over(node: Node) -> bool:
     return not _HANDING.isdisjoint(_last_names(node))
 
 
-def _grows(node: Node) -> bool:
-    """Whether it adds to something: torch's methods in place end with an underscore."""
+def _changes(node: Node) -> bool:
+    """Whether it changes something in place."""
     statement, last = node.statement, _last_names(node)
-    in_place = any(each.endswith("_") and not each.endswith("__") for each in last)
     is_both = statement.kind == "AugAssign" or bool({*statement.writes} & {*statement.reads})
-    return is_both or in_place or not _GROWING.isdisjoint(last)
+    return is_both or any(map(is_changing, last)) or not CHANGING_FIRST.isdisjoint(last)
 
 
 def _last_names(node: Node) -> set[str]:

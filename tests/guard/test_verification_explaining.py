@@ -296,25 +296,33 @@ def test_names_of_sorted_files_come_from_what_drew_them(tmp_path: Path) -> None:
     assert {each.statement.line for node in listed for each in node.origins} <= {2, 4}
 
 
-def test_a_sum_over_threads_is_named(tmp_path: Path) -> None:
-    text = """\
+@pytest.mark.parametrize(
+    ("begun", "change"),
+    [
+        ("1.0", "total = total * 0.5 + n"),
+        ("{}", "given = total.setdefault(n, len(total))"),
+        ("[0.5]", "total.insert(1, n)"),
+    ],
+)
+def test_what_threads_change_together_is_named(begun: str, change: str, tmp_path: Path) -> None:
+    text = f"""\
     import threading
-    total = 1.0
+    total = {begun}
     def add(n):
         global total
-        total = total * 0.5 + n
+        {change}
     threads = [threading.Thread(target=add, args=(n,)) for n in (0.1, 0.7, 0.9)]
     for thread in ORDER(threads):
         thread.start()
         thread.join()
-    a = total + 1.5
+    a = str(total)
     """
     found = flows(tmp_path, textwrap.dedent(text), ORDER=(list, lambda each: each[::-1]))
 
     node = next(each for each in found.nodes if each.statement.line == 5)
     assert origin_of(node, found.traits(node)) == Origin(
         Source.THREAD_ORDER,
-        "`total = total * 0.5 + n` runs in a thread, beside others",
+        f"`{change}` runs in a thread, beside others",
         fits=TOGETHER,
     )
 
