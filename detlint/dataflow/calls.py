@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.models.completions import MAPPING
 from detlint.models.containers import MAKING
 
 if TYPE_CHECKING:
@@ -39,6 +40,19 @@ def whole_function(value: Op) -> tuple[Op, list[Op]]:
         return value, []
     bound_, plain = value.args[1], [each for name, each in value.arguments() if name is None]
     return bound_, plain[1:]
+
+
+def given_on(call: Op, place: int) -> list[Op]:
+    """What a function gets that is the argument of a call at a place: ``submit(work, x)``,
+    ``Thread(target=work, args=(x,))``; of what a pool calls with each of many values, what is bound
+    before."""
+    _, before = whole_function(call.args[place])
+    if word_of(call) in MAPPING:
+        return before
+    listed = call.given("args", place)
+    if listed is not None and listed.code in ("list", "tuple"):
+        return [*before, *listed.args]
+    return [*before, *(each for name, each in [*call.arguments()][place:] if name is None)]
 
 
 def is_empty(made: Op) -> bool:

@@ -11,7 +11,7 @@ from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.orders.queues import Queues, same
 from detlint.dataflow.orders.shared_lists import SharedLists
 from detlint.dataflow.orders.use import Flow, Use, surest
-from detlint.dataflow.slices import ahead, behind, closure
+from detlint.dataflow.slices import ahead, behind
 from detlint.models import completions as models
 from detlint.models import frames, names
 from detlint.models.loading import hands_on
@@ -29,7 +29,6 @@ _EQUALS = (("Eq",), ("NotEq",))
 _FEW = 50  # operations that the name of a file is made of
 _HANDED_ON = frozenset(("declared", "item", "phi", "tuple", "list", "choice"))
 SHARES = "share_memory"
-_MOST = 40  # functions that workers call
 
 
 class Found(NamedTuple):
@@ -56,7 +55,6 @@ class Completions:
         self.values = unit.across
         self.orders = Orders(self.values, finishing=True, others=others)
         self.queues = Queues(self.orders.references, others.find if others is not None else None)
-        self.shared = SharedModels(self.queues)
         self.lists = SharedLists(self.orders.references, self.queues)
         self._is_open = others is not None
         self.left: list[Op] = []
@@ -119,7 +117,7 @@ class Completions:
             elif self.orders.leaves:
                 self.left.append(call)
         elif word_of(call) == SHARES:
-            if self.shared.is_trained(call):
+            if self._is_trained_by_many(call):
                 yield Found(call, models.HOGWILD, None)
             elif not self._is_open:
                 self.left.append(call)
@@ -258,6 +256,16 @@ class Completions:
             if made.code == "comprehension" and head in made.args[1:]:
                 yield from self.orders.uses(made, Flow(keyed=made.name == "dict"))
 
+    def _is_trained_by_many(self, call: Op) -> bool:
+        """Whether several processes are given the model that a call shares, and take steps."""
+        method, queues = call.args[0], self.queues
+        if method.code != "attr" or is_optimizer(owner_written(call)):
+            return False
+        held = [each for value in (call, method.args[0]) for each in same(value)]
+        started = (start for each in held for start in queues.workers_given(each))
+        working = (each for start in started for each in queues.run_by(*queues.run(start)))
+        return any(_is_step(op) for each in working for op in each.coded("call"))
+
 
 def _is_note(opened: Op) -> bool:
     """Whether a file only holds messages, or what went wrong."""
@@ -292,43 +300,6 @@ def _done_of(waited: Op) -> Iterator[Op]:
                 or (use.code == "item" and use.args[1].literal == 0)
             ):
                 yield use
-
-
-class SharedModels:
-    """Answers for the models of one file, with its workers."""
-
-    def __init__(self, queues: Queues) -> None:
-        self._queues = queues
-        self._origins = queues.origins
-
-    def is_trained(self, call: Op) -> bool:
-        """Whether several processes are given the model that a call shares, and take steps."""
-        method = call.args[0]
-        if method.code != "attr" or is_optimizer(owner_written(call)):
-            return False
-        held = [each for value in (call, method.args[0]) for each in same(value)]
-        started = (start for each in held for start in self._queues.workers_given(each))
-        return any(map(self._takes_steps, started))
-
-    def _takes_steps(self, start: Op) -> bool:
-        functions = closure(self._run(start), self._called, _MOST)
-        return any(_is_step(op) for each in functions for op in each.coded("call"))
-
-    def _run(self, start: Op) -> Iterator[Function]:
-        """What a worker runs: its target, or the method of its class."""
-        for _, value in start.arguments():
-            for made in self._origins.of(value):
-                if made is not None and made.function is not None:
-                    yield made.function
-        place = self._origins.class_called(start.called, start.function.unit)
-        if place is not None:
-            method = self._origins.method(self._origins.object_of(*place), "run")
-            yield from () if method is None else (method,)
-
-    def _called(self, function: Function) -> Iterator[Function]:
-        yield from function.nested
-        for call in function.coded("call"):
-            yield from self._origins.entered(call)
 
 
 def _is_step(call: Op) -> bool:

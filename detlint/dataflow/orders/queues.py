@@ -119,28 +119,34 @@ class Queues:
             for outer in self._unit.functions_holding(*_STARTING)
             for function in outer.everything()
             for call in filter(self.starts_many, function.coded("call"))
-            for each in self._given(call)
+            for each in self.run(call)
         )
         return set(self.run_by(*started))
 
+    def run(self, start: Op) -> Iterator[Function]:
+        """What a worker runs: what it is given, ``target=self.work``, ``partial(work, 1)``, or the
+        method of its class."""
+        for _, value in start.arguments():
+            for made in self.origins.of(whole_function(value)[0]):
+                if made is not None and made.function is not None:
+                    yield made.function
+        place = self.origins.class_called(start.called, start.function.unit)
+        if place is not None:
+            method = self.origins.method(self.origins.object_of(*place), "run")
+            yield from () if method is None else (method,)
+
     def run_by(self, *functions: Function) -> Iterator[Function]:
-        """Some functions, and those of the file that they call."""
+        """Some functions, and those that they call."""
         return closure(functions, self._entered, _MOST)
 
     def _entered(self, function: Function) -> Iterator[Function]:
         yield from function.nested
-        yield from filter(None, map(self._values.callee, function.coded("call")))
+        for call in function.coded("call"):
+            yield from self.origins.entered(call)
 
     def makers(self, value: Op) -> list[Op]:
         """The calls that may have made an object."""
         return [each.op for each in self.origins.of(value) if each and each.op.code == "call"]
-
-    def _given(self, call: Op) -> Iterator[Function]:
-        """The functions that a worker is given: ``target=self.work``, ``partial(work, 1)``."""
-        for _, value in call.arguments():
-            function = self._values.function(whole_function(value)[0])
-            if function is not None:
-                yield function
 
 
 class _Reads(Forwards):
@@ -171,6 +177,12 @@ def _holders(value: Op) -> Iterator[Op]:
             yield use
         elif makes:
             yield from (method for method in use.uses if method.code == "attr")
+
+
+def is_alone(pool: Op) -> bool:
+    """Whether a pool has one worker."""
+    workers = pool.given("max_workers", 0) or pool.given("processes", 0)
+    return workers is not None and workers.constant == 1
 
 
 def same(value: Op) -> Iterator[Op]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import bound, is_empty, whole_function, word_of
-from detlint.dataflow.orders.queues import same
+from detlint.dataflow.calls import bound, given_on, is_empty, whole_function, word_of
+from detlint.dataflow.orders.queues import is_alone, same
 from detlint.dataflow.slices import before, closure
 from detlint.models import completions as models
 from detlint.models import files
@@ -99,8 +99,7 @@ class SharedLists:
         method = call.args[0]
         pools = self._queues.makers(method.args[0]) if method.code == "attr" else ()
         return any(
-            not self._is_alone(each) and not POOLS.isdisjoint(self._values.called(each))
-            for each in pools
+            not is_alone(each) and not POOLS.isdisjoint(self._values.called(each)) for each in pools
         )
 
     def _is_one(self, opened: Op, given: dict[Op, list[Op]], working: Collection[Function]) -> bool:
@@ -137,19 +136,11 @@ class SharedLists:
 
     def _handed(self, call: Op) -> Iterator[_Task]:
         """``submit(work, x, rows)``, ``Thread(target=work, args=(x, rows))``."""
-        arguments = list(call.arguments())
-        for place, (_, value) in enumerate(arguments):
-            whole, before_ = whole_function(value)
+        for place, value in enumerate(call.args[1:], 1):
+            whole, _ = whole_function(value)
             function = self._values.function(whole)
-            if function is None:
-                continue
-            listed = call.given("args", place + 1)
-            given = [each for name, each in arguments[place + 1 :] if name is None]
-            if word_of(call) in models.MAPPING:
-                given = []
-            elif listed is not None and listed.code in ("list", "tuple"):
-                given = listed.args
-            yield _Task(function, _taken(function, whole, [*before_, *given]))
+            if function is not None:
+                yield _Task(function, _taken(function, whole, given_on(call, place)))
 
     def _is_of_threads(self, call: Op) -> bool:
         """Whether a call starts threads, which share what they are given."""
@@ -161,12 +152,7 @@ class SharedLists:
 
     def _is_pool(self, made: Op) -> bool:
         called = self._values.called(made)
-        return not self._is_alone(made) and any(map(models.is_thread_pool, called))
-
-    def _is_alone(self, made: Op) -> bool:
-        """Whether a pool has one worker."""
-        workers = made.given("max_workers", 0) or made.given("processes", 0)
-        return workers is not None and self._values.constant(workers) == 1
+        return not is_alone(made) and any(map(models.is_thread_pool, called))
 
     # What they add to
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import (
     Named,
+    given_on,
     last_word,
     owner_written,
     path_of,
@@ -16,6 +17,7 @@ from detlint.dataflow.calls import (
     whole_function,
     word_of,
 )
+from detlint.dataflow.orders.queues import is_alone
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import STATES, behind, closure
 from detlint.models import completions as models
@@ -109,7 +111,7 @@ class Threads:
                     is_pooled = self._maps(call) or word_of(call) in models.SUBMITTING
                     several = call.loop is not None or self._maps(call) or named.count(name) > 1
                     several = several and not (is_pooled and self._is_alone)
-                    given = [not _is_anew(each, call) for each in self._given(call, place)]
+                    given = [not _is_anew(each, call) for each in given_on(call, place)]
                     is_bound = whole_function(value)[0].code == "attr"
                     told = (is_bound, frozenset[str](), several, is_pooled)
                     found.append(Start(functions, given, *told))
@@ -128,23 +130,11 @@ class Threads:
                     functions = [*run.everything()]
                     yield Start(functions, [], False, frozenset(fields), several)
 
-    def _given(self, call: Op, place: int) -> list[Op]:
-        """What a function gets that is handed over at a place of a call; of what a pool calls with
-        each of many values, what is bound before."""
-        _, bound = whole_function(call.args[place])
-        listed = call.given("args", place)
-        if word_of(call) in models.MAPPING:
-            return bound
-        if listed is not None and listed.code in ("list", "tuple"):
-            return [*bound, *listed.args]
-        return [*bound, *(each for name, each in [*call.arguments()][place:] if name is None)]
-
     @cached_property
     def _is_alone(self) -> bool:
         """Whether all pools of the program have one thread."""
         pools = [x for x in self._holding(("ThreadPool",)) if "ThreadPool" in word_of(x)]
-        sizes = [x.given("max_workers", 0) or x.given("processes", 0) for x in pools]
-        return bool(pools) and all(each is not None and each.constant == 1 for each in sizes)
+        return bool(pools) and all(map(is_alone, pools))
 
     @cached_property
     def _in_threads(self) -> set[str]:
