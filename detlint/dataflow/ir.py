@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from detlint.dataflow.values import Values
 
 _LEAVING = frozenset(("return", "leave", "raise", "test", "call"))
+# What holds others, as it is written out.
+LISTS = frozenset(("list", "set", "tuple"))
 _READING = frozenset(("attr", "free", "global", "import"))
 _EXITS = frozenset(("sys.exit", "os._exit", "builtins.exit", "builtins.quit"))
 _EXIT_NAMES = frozenset(each.rpartition(".")[2] for each in _EXITS)
@@ -157,6 +159,30 @@ class Op:
     def text(self) -> str:
         """The string that is written out here; "" for anything else."""
         return self.name if self.code == "const" and isinstance(self.name, str) else ""
+
+    @property
+    def entries(self) -> list[tuple[Op, Op]]:
+        """The keys and values that a dict is written out with; none of anything else."""
+        held = self.args if self.code == "dict" else ()
+        return [(x.args[0], x.args[1]) for x in held if x.code == "entry"]
+
+    @property
+    def elements(self) -> list[Op] | None:
+        """What a list, set or tuple holds that is written out; None where that is not all seen."""
+        written = self.code in LISTS and all(x.code != "star" for x in self.args)
+        return self.args if written else None
+
+    def at(self, key: object) -> Op | None:
+        """What stands at a key of a dict, list or tuple that is written out; None where that is not
+        seen."""
+        if self.code == "dict":
+            for each in reversed(self.args):
+                if each.code != "entry" or each.args[0].code != "const":
+                    return None
+                if each.args[0].name == key:
+                    return each.args[1]
+        parts = (self.elements if self.code != "set" else None) or ()
+        return parts[key] if type(key) is int and -len(parts) <= key < len(parts) else None
 
     @property
     def is_self(self) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow import lattice
 from detlint.dataflow.callers import given
 from detlint.dataflow.declared import classes
-from detlint.dataflow.ir import Op
+from detlint.dataflow.ir import LISTS, Op
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.slices import closure
 from detlint.journal import ended
@@ -35,8 +35,6 @@ _MOST = 3000  # operations that one question may look at
 _BUDGET = 20_000  # the same of all questions; real files ask a hundredth of it
 _SELF = ("self", "cls")
 _JOINS = frozenset(("phi", "boolean", "free", "enter", "await", "declared"))
-_HELD = frozenset(("list", "set", "tuple"))
-_SEQUENCES = frozenset(("list", "tuple"))
 
 
 class Place(NamedTuple):
@@ -185,7 +183,7 @@ class Origins:
             yield from ((each, frame, keys) for each in op.args)
         elif op.code == "choice":
             yield from ((each, frame, keys) for each in op.args[1:])
-        elif op.code in _HELD or op.code == "dict":
+        elif op.code in LISTS or op.code == "dict":
             yield from ((each, frame, keys[:-1]) for each in chosen(op, keys))
         elif op.code == "comprehension":
             yield op.args[1 if op.name == "dict" else 0], frame, keys[:-1]
@@ -539,11 +537,8 @@ def chosen(op: Op, keys: _Keys) -> Iterator[Op]:
             elif wanted is None or _constant(each.args[0]) in (None, wanted):
                 yield each.args[1]
         return
-    plain = op.code in _SEQUENCES and not any(each.code == "star" for each in op.args)
-    if plain and isinstance(wanted, int) and -len(op.args) <= wanted < len(op.args):
-        yield op.args[wanted]
-    else:
-        yield from op.args
+    part = op.at(wanted)
+    yield from op.args if part is None else [part]
 
 
 def _constant(op: Op) -> object:

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from detlint.dataflow.calls import bound, word_of
+from detlint.dataflow.ir import LISTS
 from detlint.dataflow.slices import closure
 from detlint.models.randomness import OF_UNIT
 
@@ -29,7 +30,6 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 _EQUAL = {"Is": True, "Eq": True, "IsNot": False, "NotEq": False}
 _IN = {"In": True, "NotIn": False}
 _READS = frozenset(("compare", "format", "item", "iter", "slice", "test", "unpack"))
-_WRITTEN = frozenset(("list", "set", "tuple"))
 _EXIST = frozenset(("exists", "is_some", "not_none"))  # of None nothing of that name holds
 _OF_TEXTS = frozenset(("casefold", "lower", "lstrip", "rstrip", "strip", "title", "upper"))
 _OF_UNIT = frozenset(each.rpartition(".")[2] for each in OF_UNIT)
@@ -139,7 +139,7 @@ class Paths:
             return judge(op, depth + 1)
         value = self._values.bound_to(op)
         # What is written out may be filled.
-        return _UNKNOWN if value.code in _WRITTEN else self._values.constant(value)
+        return _UNKNOWN if value.code in LISTS else self._values.constant(value)
 
     def _is_rebound(self, op: Op) -> bool:
         """Whether functions may bind a variable of the module anew before it is read."""
@@ -233,16 +233,16 @@ class Paths:
 
     def _is_in(self, value: object, held: Op, depth: int) -> object:
         """Whether a collection that is written out holds a value."""
-        if held.code not in _WRITTEN or (self._calls and value == OTHER):
+        if held.elements is None or (self._calls and value == OTHER):
             return _UNKNOWN
-        values = [self._value(each, depth) for each in held.args]
+        values = [self._value(each, depth) for each in held.elements]
         return _UNKNOWN if _UNKNOWN in values else value in values
 
 
 def _is_fixed(op: Op) -> bool:
     """Whether a list is written out, and nothing may change how long it is."""
     reads = (each.code in _READS or each.called == ["builtins.len"] for each in op.uses)
-    return op.code in ("list", "tuple") and all(x.code != "star" for x in op.args) and all(reads)
+    return op.elements is not None and all(reads)
 
 
 def is_of_unit(op: Op) -> bool:
@@ -302,7 +302,7 @@ def deciding(op: Op) -> Iterator[Op]:
 
 
 def _looked_into(op: Op) -> Sequence[Op]:
-    judged = op.code in _WRITTEN or hasattr(Paths, f"_of_{op.code}")
+    judged = op.code in LISTS or hasattr(Paths, f"_of_{op.code}")
     return (*inputs(op), *_deciding_branches(op)) if judged else ()
 
 

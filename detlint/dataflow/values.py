@@ -74,6 +74,8 @@ _KEEPING = re.compile(
 _HOLDING_FUNCTIONS = frozenset(("attr", "free", "item", "iter", "param"))
 _ALIASES = frozenset(("attr", "binary", "const", "global", "import", "item", "text"))
 
+_VIEWS = ("items", "keys", "values")  # of a dict
+
 
 class Values(Backwards[Types]):
     """Answers for the values of one file, by what others say where ``find`` opens them."""
@@ -222,19 +224,26 @@ class Values(Backwards[Types]):
 
     def _in_table(self, op: Op) -> list[Op]:
         """Of an item of a dict, or a round's of a list, what may stand there."""
-        held = op.args[0] if op.args else op
-        if held.code == "call" and op.code == "iter" and held.args[0].code == "attr":
-            held = held.args[0].args[0] if held.args[0].name == "values" else held
-            return [each.args[1] for each in self.bound_to(held).args if each.code == "entry"]
-        table = self.bound_to(held)
+        table, view = self.gone_through(op.args[0] if op.args else op)
         if table.code in ("list", "tuple"):
             return table.args
-        if table.code != "dict":
-            return []
         key = op.args[1].literal if op.code == "item" else ...
-        entries = [each for each in table.args if each.code == "entry"]
-        found = [each.args[1] for each in entries if key is not ... and each.args[0].literal == key]
-        return found or [each.args[1] for each in entries if op.code == "item"]
+        found = [value for name, value in table.entries if ... is not key == name.literal]
+        every = op.code == "item" or view == "values"
+        return found or [value for _, value in table.entries if every]
+
+    def gone_through(self, collection: Op) -> tuple[Op, str]:
+        """What a loop goes through, as the file binds it, and by which view of a dict:
+        ``x.items()``, ``tqdm(x)``."""
+        made = collection
+        while made.code == "call" and made.args[1:]:
+            row = self.function_row(made)
+            if row is None or not row.returns.endswith("[E0]"):
+                break
+            made = made.args[1]
+        method = made.args[0] if made.code == "call" else made
+        view = str(method.name) if made.code == "call" and method.code == "attr" else ""
+        return self.bound_to(method.args[0] if view in _VIEWS else made), view
 
     def callee(self, call: Op) -> Function | None:
         """The function or method of the file that a call calls."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.settings import enables_strictly
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.ir import LISTS
 from detlint.dataflow.kernels.flash_requests import calls_for_answers
 from detlint.dataflow.learning.inference import has_no_backward
 from detlint.rule import Confidence, Example, Rule
@@ -49,7 +50,6 @@ _MEMORY_EFFICIENT = frozenset(
     f"xformers.ops.{place}memory_efficient_attention" for place in ("", "fmha.")
 )
 _SPARSE_LAYERS = frozenset({"SparseSelfAttention", "BertSparseSelfAttention"})
-_COLLECTIONS = frozenset(("list", "tuple", "set"))
 _DIFFUSERS = "enable_xformers_memory_efficient_attention"
 
 
@@ -169,7 +169,7 @@ class NondeterministicAttentionBackend(Rule):
         if given is None:
             return
         value = self.unit.values.bound_to(given)
-        for member in value.args if value.code in _COLLECTIONS else (value,):
+        for member in value.args if value.code in LISTS else (value,):
             for name in self.unit.values.qualified(member):
                 owner, _, backend = name.rpartition(".")
                 if owner.endswith("SDPBackend") and backend in _EFFECTS:

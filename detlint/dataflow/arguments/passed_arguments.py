@@ -56,7 +56,6 @@ _TAKING_ANY = re.compile(
 )
 _WORD_BEFORE = re.compile(r"\w*\Z")
 _LONGEST = 200  # letters of a name
-_VIEWS = frozenset(("items", "keys", "values"))  # of a dict
 _DEEPEST = 3  # collections and branches in each other that say what a value may be
 
 
@@ -339,27 +338,16 @@ def _parts(given: Op) -> list[Op]:
 def _elements(collection: Op) -> list[Op]:
     """The elements, or keys, of a collection that is written out and never changed, or what a view
     of it gives, also if that is gone through by ``tqdm``."""
-    made, view = collection, ""
-    while (gone_through := _gone_through(made)) is not None:
-        made = gone_through
-    if made.code == "call" and made.args[0].code == "attr" and word_of(made) in _VIEWS:
-        made, view = made.args[0].args[0], word_of(made)
-    held = made.values.bound_to(made)
-    reads = held.function.unit.reads("global", str(made.name)) if made is not held else ()
+    held, view = collection.values.gone_through(collection)
+    names = held.function.names_of(held) if held.function is held.function.unit.module else ()
+    reads = (x for name in names for x in held.function.unit.reads("global", name))
     if any(True for each in (held, *reads) for _ in states_after(each)):
         return []
     if held.code == "dict":
-        if any(each.code != "entry" for each in held.args):
+        if len(held.entries) < len(held.args):
             return []
         return held.args if view == "items" else [x.args[view == "values"] for x in held.args]
-    return held.args if held.code in ("list", "set", "tuple") else []
-
-
-def _gone_through(call: Op) -> Op | None:
-    """What has the elements that a call gives: ``x`` of ``tqdm(x)``."""
-    row = call.values.function_row(call) if call.code == "call" else None
-    same = row is not None and row.returns.endswith("[E0]")
-    return call.args[1] if same and call.args[1:] else None
+    return held.elements or []
 
 
 def _unpacked(call: Op, need: Need) -> bool | str | None:

@@ -536,11 +536,10 @@ def _listed(key: Op) -> Iterator[tuple[object, Op | None]]:
     """What a key is in the rounds of a loop over what is written out, and the value beside it:
     ``for key, value in {"A": 0}.items(): …``."""
     each = key.args[0] if key.code == "unpack" and key.name[0] == 0 else key
-    over = each.args[0] if each.code == "iter" else each
-    if over.code == "call" and word_of(over) in ("items", "keys"):
-        over = over.args[0].args[0]
-    held = over.values.bound_to(over)
-    for part in held.args if each.code == "iter" and held.code in _WRITTEN_OUT else ():
+    if each.code != "iter":
+        return
+    held, _ = each.values.gone_through(each.args[0])
+    for part in held.args if held.code in _WRITTEN_OUT else ():
         if part.code in ("entry", "tuple") and len(part.args) > 1:
             yield part.args[0].constant, part.args[1]
         elif held.code != "dict":

@@ -259,10 +259,8 @@ def _added(argument: tuple[str | None, Op]) -> str | None:
 
 def _may_hold(settings: Op) -> bool:
     """Whether settings may have a seed: all but those that are written out without one."""
-    if settings.code != "dict":
-        return True
-    entries = [each.args for each in settings.args if each.code == "entry"]
-    hidden = len(entries) < len(settings.args)
+    hidden = settings.code != "dict" or len(settings.entries) < len(settings.args)
     return hidden or any(
-        key.constant in (experiments.SEED, ...) and not value.is_none for key, value in entries
+        key.constant in (experiments.SEED, ...) and not value.is_none
+        for key, value in settings.entries
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.facts.found import NAMING, FileFacts, Found, whole
+from detlint.dataflow.ir import LISTS
 from detlint.dataflow.learning.made_models import Fate
 from detlint.dataflow.learning.trained import LOSS, MODEL, WEIGHTS, Trained, gives_weights
 from detlint.dataflow.numerics import tensors
@@ -36,7 +37,6 @@ _HOLDING_BACK = (
     "Embedding.from_pretrained",
 )
 _HELD = frozenset(("attr", "item", "iter", "unpack"))
-_GROUPS = ("tuple", "list", "set")
 _SORTING = frozenset(("builtins.isinstance", "builtins.issubclass"))
 
 
@@ -294,8 +294,8 @@ def _is_held_table(member: Op) -> bool:
 
 def _only_compares(named: Op) -> bool:
     """Whether a class is named to compare others with it: ``isinstance(layer, nn.Conv2d)``."""
-    held = [each for each in named.uses if each.code in _GROUPS]
-    asked = [use for op in (named, *held) for use in op.uses if use.code not in _GROUPS]
+    held = [each for each in named.uses if each.code in LISTS]
+    asked = [use for op in (named, *held) for use in op.uses if use.code not in LISTS]
     return bool(asked) and all(
         each.code == "compare" or not _SORTING.isdisjoint(each.called) for each in asked
     )

@@ -189,7 +189,7 @@ class Flash:
     def _is_seen(self, op: Op) -> bool:
         """Whether all that a dict holds is written out."""
         if op.code == "dict":
-            return all(each.code == "entry" for each in op.args)
+            return len(op.entries) == len(op.args)
         return "builtins.dict" in self._values.called(op) and None not in op.name
 
     # Kept

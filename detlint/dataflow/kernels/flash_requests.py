@@ -376,9 +376,8 @@ def _possible(values: object, op: Op) -> Iterator[Op]:
         for each in op.args[1:]:
             yield from _possible(values, each)
     elif op.code == "dict":
-        for each in op.args:
-            if each.code == "entry":
-                yield from _possible(values, each.args[1])
+        for _, each in op.entries:
+            yield from _possible(values, each)
     elif op.code == "declared" and op.args:
         yield from _possible(values, op.args[0])
     else:

@@ -202,9 +202,8 @@ def _adds_to(after: Op, joint: Op, dot: Op) -> bool:
 
 
 def _sizes(op: Op | None) -> Shape | None:
-    if op is None or op.code not in ("tuple", "list"):
-        return None
-    return tuple(map(parameters, op.args))
+    sizes = None if op is None else op.elements
+    return None if sizes is None else tuple(map(parameters, sizes))
 
 
 def _broadcast(shapes: list[Shape | None]) -> Shape | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.ir import DECORATORS
+from detlint.dataflow.ir import DECORATORS, LISTS
 from detlint.dataflow.kernels.triton import adds_up
 from detlint.dataflow.slices import SAME, alternatives, closure
 from detlint.models import tuning
@@ -102,7 +102,7 @@ class Configurations:
             self._busy.discard(op)
 
     def _count(self, op: Op) -> int | None:
-        if op.code in ("list", "tuple", "set"):
+        if op.code in LISTS:
             return _sum(self.count(x.args[0]) if x.code == "star" else 1 for x in op.args)
         if op.code == "comprehension":
             return self._product(each.args[0] for each in op.args if each.code == "iter")
@@ -169,8 +169,8 @@ class Configurations:
         if op in seen or len(seen) > _DEEPEST:
             return []
         seen.add(op)
-        if op.code in ("list", "tuple", "set"):
-            return list(op.args) if all(each.code != "star" for each in op.args) else None
+        if op.code in LISTS:
+            return op.elements
         if op.code == "comprehension":
             return op.args[:1]
         if op.code in SAME or op.code == "change":
@@ -218,12 +218,11 @@ class Configurations:
             return False
         warps = config.given(tuning.WARPS, 1)
         given.setdefault(tuning.WARPS, set()).add(None if warps is None else self._only(warps))
-        for each in held.args:
-            name = self._values.constant(each.args[0]) if each.code == "entry" else None
-            if not isinstance(name, str):
+        for key, value in held.entries:
+            if not isinstance(name := key.constant, str):
                 return False
-            given.setdefault(name, set()).add(self._only(each.args[1]))
-        return True
+            given.setdefault(name, set()).add(self._only(value))
+        return len(held.entries) == len(held.args)
 
     def _only(self, op: Op) -> object:
         """A literal, also the only one that a loop goes through; else what it is."""

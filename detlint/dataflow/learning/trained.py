@@ -112,9 +112,9 @@ class Trained:
     @staticmethod
     def _of_dict(step: _Step, _: set[str]) -> list[_Step]:
         """Of groups of weights no options."""
-        entries = [each for each in step.op.args if each.code == "entry"]
-        grouped = [each for each in entries if each.args[0].name == "params"]
-        return [step._replace(op=each.args[1]) for each in grouped or entries]
+        entries = step.op.entries
+        grouped = [(key, held) for key, held in entries if key.name == "params"]
+        return [step._replace(op=held) for _, held in grouped or entries]
 
     @staticmethod
     def _of_function(step: _Step, _: set[str]) -> list[_Step]:

@@ -388,8 +388,7 @@ class Effects:
     @staticmethod
     def is_one(value: Op) -> bool:
         """``{x}``, which takes no more."""
-        written = value.code in ("list", "set", "tuple") and len(value.args) == 1
-        return written and value.args[0].code != "star"
+        return len(value.elements or ()) == 1
 
     def _is_common(self, value: Op) -> bool:
         """``a & b``: whoever takes one of what two sets have in common expects no more."""
@@ -619,8 +618,7 @@ def _are_aligned_joints(one: Op, other: Op) -> bool:
 
 
 def _are_written(lists: tuple[Op, Op]) -> bool:
-    plain = all(x.code in ("list", "tuple") for x in lists)
-    return plain and not any(each.code == "star" for x in lists for each in x.args)
+    return all(x.code != "set" and x.elements is not None for x in lists)
 
 
 def is_column(value: Op) -> bool:

@@ -91,12 +91,8 @@ class Containers(Judge):
         if given is None or given not in self._round.own:
             return False
         if given.code == "dict":
-            return any(
-                each.code == "entry"
-                and each.args[0].code == "const"
-                and each.args[1] in self._round.own
-                for each in given.args
-            )
+            pairs = given.entries
+            return any(key.code == "const" and value in self._round.own for key, value in pairs)
         if "builtins.dict" in self._values.called(given):
             given = given.args[1] if len(given.args) == 2 else given
             return given.code == "call" and not self._values.called(given)
@@ -271,7 +267,7 @@ class Containers(Judge):
             return made.name == "dict" and made.args[1].code in _EMPTY
         if made.code != "dict" or not made.args:
             return False
-        held = [each.args[1] for each in made.args if each.code == "entry"]
+        held = [value for _, value in made.entries]
         own = all(each.code in _EMPTY for each in held)
         return own and len(set(held)) == len(made.args)
 

@@ -155,7 +155,7 @@ def _spread(state: Op) -> Sequence[Op]:
 def _cells(state: Op) -> Sequence[Op]:
     """What a row holds, by what makes it, or puts something into it."""
     if state.code == "dict":
-        return [each.args[1] for each in state.args if each.code == "entry"]
+        return [value for _, value in state.entries]
     if state.code == "store_item":
         return state.args[2:]
     if state.code in _JOINING:  # a line

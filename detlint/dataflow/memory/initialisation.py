@@ -711,16 +711,7 @@ def _held(item: Op) -> Op | None:
         if not container.args:
             return None
         container = container.args[0]
-    if container.code == "dict":
-        held = [each for each in container.args if each.code == "entry"]
-        found = [
-            x.args[1] for x in held if x.args[0].code == "const" and x.args[0].name == key.name
-        ]
-        return found[0] if len(found) == 1 and len(held) == len(container.args) else None
-    if container.code in ("list", "tuple") and isinstance(key.name, int):
-        inside = 0 <= key.name < len(container.args)
-        return container.args[key.name] if inside else None
-    return None
+    return container.at(key.name)
 
 
 def _mention(by: Op, value: Op) -> ast.expr | None:

@@ -209,11 +209,8 @@ class Gradients(Backwards[Facts]):
             return _NONE
         if rows.is_loaded(word_of(owner), key.name if key.code == "const" else None):
             return _SEEMS_NONE
-        if owner.code in ("list", "tuple") and type(key.name) is int:
-            plain = not any(each.code == "star" for each in owner.args)
-            if plain and key.name < len(owner.args):
-                return self.of(owner.args[key.name])
-        return self.of(owner)
+        chosen = owner.at(key.name) if owner.code != "dict" else None
+        return self.of(owner if chosen is None else chosen)
 
     def _of_comprehension(self, op: Op) -> Facts:
         return self.of(op.args[1 if op.name == "dict" else 0])

@@ -460,9 +460,7 @@ def _gets(op: Op) -> bool:
 
 
 def _length(op: Op) -> int | None:
-    if op.code not in ("tuple", "list") or any(each.code == "star" for each in op.args):
-        return None
-    return len(op.args)
+    return None if op.elements is None else len(op.elements)
 
 
 def _dotted(node: ast.expr) -> str:

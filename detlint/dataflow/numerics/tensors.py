@@ -516,8 +516,7 @@ def _sizes(call: Op, skipped: int) -> int:
         return 0
     given = [value for name, value in call.arguments() if name is None][skipped:]
     if len(given) == 1 and given[0].code in ("tuple", "list"):
-        parts = given[0].args
-        return 0 if any(each.code == "star" for each in parts) else len(parts)
+        return len(given[0].elements or ())
     return len(given)
 
 

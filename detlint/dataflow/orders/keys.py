@@ -86,13 +86,7 @@ def _part(row: Op, taken: Op) -> Op | None:
         return None
     if row.code == "call":
         return row.given(key) if isinstance(key, str) else None
-    if row.code == "dict":
-        held = (each for each in row.args if each.code == "entry")
-        return next((each.args[1] for each in held if each.args[0].name == key), None)
-    starred = any(each.code == "star" for each in row.args)
-    if row.code not in ("list", "tuple") or starred or not isinstance(key, int):
-        return None
-    return row.args[key] if key < len(row.args) else None
+    return row.at(key)
 
 
 def leaves_ties(values: Values, key: Op) -> bool:

@@ -161,8 +161,7 @@ def _within(call: Op) -> Iterator[Op]:
     """What a call is given, and the keys of dicts among that."""
     for _, each in call.arguments():
         yield each
-        if each.code == "dict":
-            yield from (entry.args[0] for entry in each.args if entry.code == "entry")
+        yield from (key for key, _ in each.entries)
 
 
 def _ends_in_state(op: Op) -> bool:
