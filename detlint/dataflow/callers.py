@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.calls import whole_function
 from detlint.dataflow.learning.inference import decorators, stops
 from detlint.grouping import grouped
 from detlint.syntax.mentions import quoted
@@ -96,19 +97,15 @@ class Callers:
         """The calls of ``functools.partial`` that bind no place of a function: its later calls
         give what they would give itself."""
         handing = self.handing(function) if "partial" in self._unit.text else ()
-        return [call for call in handing if self._is_partial(call)]
+        return list(filter(_binds_no_place, handing))
 
     def partials_of_imported(self, name: str) -> list[Op]:
         """The same of what the file imports, by a qualified name."""
         return [
             call
             for call in self.of_imported("partial", _PARTIAL)
-            if self._is_partial(call) and name in self._unit.values.qualified(call.args[1])
+            if _binds_no_place(call) and name in self._unit.values.qualified(call.args[1])
         ]
-
-    def _is_partial(self, call: Op) -> bool:
-        plain = [each for each, _ in call.arguments() if each is None]
-        return _PARTIAL in self._unit.values.called(call) and len(plain) == 1
 
     def _of(self, owner: str, name: str, function: Function | None) -> Known:
         # A method that is called on something is not looked up: it may be that of any class.
@@ -136,6 +133,12 @@ class Callers:
             self._within[outer] = _named_within(outer)
         yield from self._within[outer].get(name, ())
         yield from self._within[outer].get(function, ())
+
+
+def _binds_no_place(call: Op) -> bool:
+    """``partial(work, rows=rows)``."""
+    whole, places = whole_function(call)
+    return whole is not call and not places
 
 
 def _named_within(outer: Function) -> dict[object, list[Op]]:

@@ -9,6 +9,8 @@ from detlint.models.completions import MAPPING
 from detlint.models.containers import MAKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from detlint.dataflow.ir import Function, Op
 
 
@@ -53,6 +55,15 @@ def given_on(call: Op, place: int) -> list[Op]:
     if listed is not None and listed.code in ("list", "tuple"):
         return [*before, *listed.args]
     return [*before, *(each for name, each in [*call.arguments()][place:] if name is None)]
+
+
+def looked_up_in(op: Op, methods: Collection[str] = ("get",)) -> tuple[Op, Op] | tuple[None, None]:
+    """What a value is looked up in, and by which key: ``held[key]``, ``held.get(key)``."""
+    if op.code == "item":
+        return op.args[0], op.args[1]
+    method = op.args[0] if op.code == "call" and op.args[1:] else op
+    found = method is not op and method.code == "attr" and method.name in methods
+    return (method.args[0], op.args[1]) if found else (None, None)
 
 
 def is_empty(made: Op) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
 from detlint.dataflow.forwards import Forwards
-from detlint.dataflow.slices import SAME, ahead, closure, readers, states_before
+from detlint.dataflow.slices import LEAVING, SAME, ahead, closure, readers, states_before
 from detlint.models import figures, names, randomness
 from detlint.models.containers import HOLDING
 from detlint.models.memory import TORCH
@@ -28,7 +28,6 @@ _CONVERTING = frozenset(
 _ASKING = frozenset(f"builtins.{each}" for each in words("hasattr isinstance len type"))
 _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
 _GETTING = frozenset(("attr", "call", "declared", "free", "item", "iter", "unpack"))
-_LEAVING = frozenset(("augment", "change", "return", "store_attr", "store_item", "yield"))
 _STORING = frozenset(("augment", "change", "delete", "store_attr", "store_item"))
 _ENDING = frozenset(("leave", "raise", "return", "store_global", "yield", "yield_from"))
 FOLDERS = frozenset(("makedirs", "mkdir"))
@@ -168,7 +167,8 @@ def only_shows(loop: Region | None) -> bool:
     ops = list(loop.ops()) if loop is not None else []
     shown = all(is_told(each.args[0]) for each in ops if each.code == "drop")
     kept = (use for each in ops for use in each.uses if loop and not use.within(loop))
-    leaves = any(each.code in _LEAVING for each in ops)
+    # What a loop of a script goes through is a variable of the module.
+    leaves = any(each.code in LEAVING - {"store_global"} for each in ops)
     return shown and not leaves and not any(use.uses for use in kept)
 
 

@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.calls import looked_up_in
 from detlint.dataflow.slices import behind
 from detlint.index.entrypoints import main_line
 from detlint.models.containers import CHANGING, GIVING, PICKING
@@ -171,12 +172,8 @@ def _attributes_read(node: ast.AST | None) -> set[str]:
 
 def _looks_up(op: Op, key: str) -> bool:
     """``state["done"]``, ``state.get("done", [])``."""
-    taken = op.args[1] if len(op.args) > 1 else None
-    if taken is None or (taken.code, taken.name) != ("const", key):
-        return False
-    function = op.args[0]
-    called = op.code == "call" and function.code == "attr"
-    return op.code == "item" or (called and function.name in PICKING)
+    _, taken = looked_up_in(op, PICKING)
+    return taken is not None and taken.text == key
 
 
 def is_only_changed(value: Op) -> bool:

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# What leaves something behind of the code that does it.
+LEAVING = frozenset(
+    (
+        *("augment", "change", "delete", "return", "store_attr", "store_global", "store_item"),
+        *("yield", "yield_from"),
+    )
+)
+
 # What gives the value that it takes, or one of several.
 SAME = frozenset(("await", "boolean", "choice", "declared", "enter", "free", "phi"))
 # What gives the next state of a container, or another name to it.

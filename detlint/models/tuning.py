@@ -16,7 +16,6 @@ _LANGUAGE = "triton.language."
 # What rounds differently with another number of warps; a dot only with another size of blocks.
 ACROSS_WARPS = words("sum reduce cumsum cumprod associative_scan softmax atomic_add")
 BY_BLOCKS = frozenset(("dot", "dot_scaled"))
-WHOLE_NUMBERS = frozenset(("int1", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64"))
 # Methods and functions that give a block of the shape of what they get …
 LIKE = frozenset(("to", "cast", "load", "advance", "abs", "exp", "exp2", "log", "log2"))
 # … of a shape that they are told, at this place where it is a list …

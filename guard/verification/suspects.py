@@ -13,8 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from detlint.dataflow.arguments.process_settings import settings
-from detlint.dataflow.learning.saved_states import saved_states
+from detlint.dataflow.arguments.process_state import saved_states, settings
 from detlint.models.randomness import REPEATS
 from guard.diff import Cause, Confidence, Source, Suspect
 from guard.diff.batches import SEEDING

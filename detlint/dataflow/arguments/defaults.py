@@ -100,19 +100,17 @@ def fields_named(unit: Unit, need: str) -> Iterator[tuple[str, str]]:
     """The classes of a file that have a field of an option's name, each with what calls have to
     pass so that it is what that needs."""
     asked = Need.parse(need)
-    for outer in unit.functions_holding(asked.parameter, beside=("class ",)):
-        for body in outer.everything():
-            node = body.node
-            if not isinstance(node, ast.ClassDef) or not _holds_options(node, unit):
-                continue
-            for setting in defaults(body, (asked.parameter,)):
-                if setting.form == "field":
-                    value = setting.constant
-                    off = value is not ... and not asked.allows(value)
-                    unset = off and not _may_change(unit, node.name, asked.parameter)
-                    place = place_of_field(node, asked.parameter)
-                    found = asked._replace(function=node.name, place=place, unset=unset, field=True)
-                    yield node.name, found.dump()
+    naming = unit.functions_holding(asked.parameter, beside=("class ",))
+    for body in (each for outer in naming for each in outer.everything()):
+        node, settings = body.node, defaults(body, (asked.parameter,))
+        if not isinstance(node, ast.ClassDef) or not _holds_options(node, unit):
+            continue
+        for value in (each.constant for each in settings if each.form == "field"):
+            off = value is not ... and not asked.allows(value)
+            unset = off and not _may_change(unit, node.name, asked.parameter)
+            place = place_of_field(node, asked.parameter)
+            found = asked._replace(function=node.name, place=place, unset=unset, field=True)
+            yield node.name, found.dump()
 
 
 def _may_change(unit: Unit, owner: str, name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from detlint.dataflow import lattice
 from detlint.dataflow.arguments.need import OR, Need
@@ -33,10 +33,12 @@ from detlint.models import names, randomness, training
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
+
+T = TypeVar("T")
 
 _ASKING = frozenset(("isinstance", "issubclass", "super", "type"))
 _ASIDE = frozenset(("compare", "drop"))  # what looks a text up in nothing
@@ -316,10 +318,19 @@ def _written(given: Op, depth: int = 0) -> list[object] | None:
     value = given.constant
     if value is not ...:
         return [value]
-    parts = _parts(given)
-    found = [_written(each, depth + 1) for each in parts] if depth < _DEEPEST else []
-    known = [each for each in found if each is not None]
-    return [x for each in known for x in each] if parts and len(known) == len(parts) else None
+    return (
+        _joined(_written(each, depth + 1) for each in _parts(given)) if depth < _DEEPEST else None
+    )
+
+
+def _joined(parts: Iterable[list[T] | None]) -> list[T] | None:
+    """All that some parts are, if there are any and all are seen."""
+    found: list[T] = []
+    for each in parts:
+        if each is None:
+            return None
+        found += each
+    return found or None
 
 
 def _parts(given: Op) -> list[Op]:
@@ -383,9 +394,7 @@ def entry(
         last = max((at for at, each in enumerate(keys) if each == key), default=None)
         return None if not all(keys) else [None if last is None else made.args[last].args[1]]
     told = (parts or _parts)(made) if depth < _DEEPEST else []
-    found = [entry(each, key, parts, depth + 1) for each in told]
-    known = [each for each in found if each is not None]
-    return [x for each in known for x in each] if told and len(known) == len(told) else None
+    return _joined(entry(each, key, parts, depth + 1) for each in told)
 
 
 def _leaves_entry(read: Op, key: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow.arguments.defaults import declared_fields, is_dataclass, place_of_field
 from detlint.dataflow.arguments.need import OFF, OR, SWITCHES, Need, written_as
 from detlint.dataflow.arguments.options import option_of
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import looked_up_in, word_of
 from detlint.dataflow.path_conditions import OTHER, Paths, compared, deciding, inputs, tests
 from detlint.dataflow.slices import behind, closure
 from detlint.index.facts import NO_FILE, OF_MODULE
@@ -278,15 +278,9 @@ def looked_up(op: Op) -> tuple[Op | None, str]:
 
 def _entry_of(op: Op) -> tuple[Op | None, str]:
     """What a text is looked up in, and that text: ``conf["mix"]``, ``conf.get("mix", None)``."""
-    key, held = None, None
-    or_none = op.code == "call" and (
-        len(op.args) == 2 or [x.is_none for x in op.args[2:]] == [True]
-    )
-    if op.code == "item":
-        held, key = op.args
-    elif or_none and op.args[0].code == "attr":
-        held, key = (op.args[0].args[0], op.args[1]) if word_of(op) == "get" else (None, None)
-    return (held, key.text) if key is not None and key.text else (None, "")
+    held, key = looked_up_in(op)
+    or_none = op.code == "item" or all(x.is_none for x in op.args[2:])
+    return (held, key.text) if or_none and key is not None and key.text else (None, "")
 
 
 def _sets_entry(unit: Unit, key: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.slices import behind, closure
 from detlint.models import tuning
+from detlint.models.atomics import is_integer_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +74,7 @@ def _is_whole(call: Op) -> bool:
 
 
 def _is_whole_type(op: Op) -> bool:
-    return op.code == "attr" and op.name in tuning.WHOLE_NUMBERS
+    return op.code == "attr" and is_integer_type(str(op.name))
 
 
 class _Shapes:

@@ -21,7 +21,7 @@ from detlint.dataflow.loops.rounds import SEEDING, Round, is_name_of, is_same, i
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.references import is_only_changed, stores_of
-from detlint.dataflow.slices import STATES, closure, readers, states_before
+from detlint.dataflow.slices import LEAVING, STATES, closure, readers, states_before
 from detlint.grouping import grouped
 from detlint.models import names, randomness
 from detlint.models.model import Order
@@ -42,12 +42,6 @@ _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 # What takes something out of a container.
 _SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft", "remove"))
 # What outlives the round of a loop.
-_LEAVING = frozenset(
-    (
-        *("augment", "change", "delete", "return", "store_attr", "store_global", "store_item"),
-        *("yield", "yield_from"),
-    )
-)
 # What leaves of a number what people read.
 ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
 _FILLED = Flow(filled=True)
@@ -304,7 +298,7 @@ class Effects:
         inside = list(head.region.ops())
         raising = [each for each in inside if each.code == "raise"]
         calls = (each for each in inside if each.code == "call")
-        stays = all(each.code not in _LEAVING for each in inside)
+        stays = all(each.code not in LEAVING for each in inside)
         return bool(raising) and stays and all(map(self._only_looks, calls))
 
     def _only_looks(self, call: Op) -> bool:

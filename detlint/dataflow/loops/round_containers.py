@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import is_empty, path_of, word_of
+from detlint.dataflow.calls import is_empty, looked_up_in, path_of, word_of
 from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered, refuses
 from detlint.dataflow.orders.use import Flow, Use, first_of
 from detlint.dataflow.path_conditions import decided
@@ -484,10 +484,10 @@ class Containers(Judge):
 
     def _looks_up(self, call: Op, key: Op, container: Op) -> bool:
         """Whether a call is ``found.get(key)`` of a dict."""
-        if word_of(call) != "get" or call.args[0].code != "attr" or len(call.args) != 2:
+        owner, asked = looked_up_in(call)
+        if owner is None or asked is None or call.code == "item" or len(call.args) != 2:
             return False
-        owner = call.args[0].args[0]
-        return is_same(call.args[1], key) and self._effects.made(owner) is container
+        return is_same(asked, key) and self._effects.made(owner) is container
 
     def _keeps_one(self, container: Op, key: Op, value: Op) -> bool:
         """Whether several elements may have a key, of which one is kept that something reads."""

@@ -10,7 +10,7 @@ from detlint.dataflow.control import are_sides, is_beside
 from detlint.dataflow.ends import is_only_shown
 from detlint.dataflow.randomness.generators import names_given, nearest_names
 from detlint.dataflow.randomness.seeding import drawn_from
-from detlint.dataflow.slices import SAME, ahead, behind
+from detlint.dataflow.slices import LEAVING, SAME, ahead, behind
 from detlint.index.facts import CHOSEN, HANDLES, IDLE, ON_CPU, TESTED, TRAINS
 from detlint.models import names, randomness
 from detlint.models.model import words
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 _PICKS = words("choice choices permutation randint randperm randrange sample")
 _KEEPS = ("savefig",)  # which is a result, but for where something is trained
 _MOST = 60  # what a test is made of
-_KEEPING = frozenset(
-    words("augment change drop store_attr store_global store_item yield yield_from")
-)
+_KEEPING = LEAVING - {"return"} | {"drop"}
 
 
 def doubt(op: Op) -> int:
