@@ -6,7 +6,7 @@ import ast
 from enum import Flag, auto
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import owner_word, owner_written, parameter_of, path_of, word_of
+from detlint.dataflow.calls import owner_word, owner_written, path_of, word_of
 from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.slices import LEAVING, SAME, ahead, closure, readers, states_before
 from detlint.models import figures, names, randomness
@@ -203,10 +203,7 @@ class _Ends(Forwards):
 
     _to_return = _to_store_attr = Forwards.escape
 
-    def _to_call(self, use: Op, value: Op) -> Iterable[Op]:
-        taken = parameter_of(use.values.callee(use), use, value)
-        if taken is not None:
-            return [taken]
+    def _given(self, use: Op, value: Op) -> Iterable[Op]:
         states = [each for each in use.uses if each.code == "change"]
         if word_of(use) in HOLDING and use.args[0] is not value and states:
             return self._to_change(states[0], states[0].args[0])

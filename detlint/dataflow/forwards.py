@@ -73,4 +73,8 @@ class Forwards:
 
     def _to_call(self, use: Op, value: Op, /) -> Iterable[Op]:
         taken = parameter_of(use.values.callee(use), use, value)
-        return self.escape() if taken is None else [taken]
+        return self._given(use, value) if taken is None else [taken]
+
+    def _given(self, call: Op, value: Op, /) -> Iterable[Op]:
+        """Where a value is that a call gets, or is called, which leads to nothing of the file."""
+        return self.escape()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.settings import is_left_open
 from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.numerics import pipelines
+from detlint.dataflow.randomness.generators import names_given
+from detlint.dataflow.slices import closure
 from detlint.models import tf_data as rows
 from detlint.models.names import words_of
 from detlint.models.roles import MEASURED
@@ -157,14 +159,5 @@ def _is_measured(call: Op) -> bool:
 def _names_around(call: Op) -> Iterator[str]:
     """Of the functions, and of the variables and parameters that the data is handed to."""
     yield from (each.name for each in call.function.around())
-    pending, seen = [call], {call}
-    for value in pending:  # grows
-        yield from value.function.names_of(value)
-        for use in value.uses:
-            if use.code == "store_attr":
-                yield str(use.name)
-            elif use.code == "call" and use.args[0] is not value:
-                yield from (name for name, each in use.arguments() if each is value and name)
-            elif use.code in ("attr", "call") and use not in seen and len(pending) < _MOST:
-                seen.add(use)
-                pending.append(use)
+    methods = closure([call], lambda x: (*x.calls, *(y for y in x.uses if y.code == "attr")), _MOST)
+    yield from (name for each in methods for name in names_given(each))

@@ -72,6 +72,6 @@ class _Follower(Forwards):
         self.escapes |= value is use.args[-1] and not use.args[0].is_self
         return super()._to_store_attr(use, value)
 
-    def _to_call(self, use: Op, value: Op) -> Iterable[Op]:
-        shown = use.args[0] is not value and not _SHOWING.isdisjoint(use.called)
-        return () if shown else super()._to_call(use, value)
+    def _given(self, call: Op, value: Op) -> Iterable[Op]:
+        shown = call.args[0] is not value and not _SHOWING.isdisjoint(call.called)
+        return () if shown else self.escape()

@@ -8,7 +8,6 @@ has run by then. Whatever is not seen may write.
 from __future__ import annotations
 
 import ast
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 _DEEPEST = 3  # functions that hand the same memory on
 _MOST = 400  # operations that one memory is followed through
-_META_BY_DEFAULT = re.compile(r"set_default_device\(\s*[\"']meta")
 _ARITHMETIC = frozenset(("Add", "Sub", "Mult", "Div"))
 _ASKING = frozenset(("Is", "IsNot"))
 _LOOKING_UP = frozenset(("In", "NotIn"))
@@ -327,7 +325,9 @@ class Initialisation:
 
     @cached_property
     def _is_meta_by_default(self) -> bool:
-        return _META_BY_DEFAULT.search(self.unit.text) is not None
+        word = "set_default_device"
+        calls = (call for call in self.unit.ops_naming(word) if word_of(call) == word)
+        return any(x.text.startswith("meta") for call in calls for x in call.args[1:2])
 
     def _is_unreal(self, function: Function) -> bool:
         if not function.is_defined or function.node is None:

@@ -15,7 +15,7 @@ from detlint.grouping import grouped
 from detlint.models import layers, names
 from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
 from detlint.models.model import Names
-from detlint.syntax.mentions import places
+from detlint.syntax.mentions import places, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -269,8 +269,8 @@ class ModuleClass:
         name = function.word
         if not name.startswith("_") or name.startswith("__"):
             return True
-        named = re.findall(rf"(\bdef\s+)?\b{re.escape(name)}\b", self.unit.text)
-        return not all(named)
+        reads = (each for code in ("attr", "global") for each in self.unit.reads(code, name))
+        return name in quoted(self.unit.text) or any(True for _ in reads)
 
 
 class Elsewhere:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import parameter_of, word_of
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.ends import End, ends_of
 from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.randomness.seeding import has_seed
@@ -93,16 +93,13 @@ class Fate(Forwards):
 
     _to_return = Forwards.escape
 
-    def _to_call(self, call: Op, value: Op) -> Iterable[Op]:
+    def _given(self, call: Op, value: Op) -> Iterable[Op]:
         called = call.called
         if not randomness.WRAPPING.isdisjoint(called) or "builtins.getattr" in called:
             return [call]  # of ``getattr``, the default
-        if called and all(each in _BY_LOOKING for each in called):
-            return ()
-        taken = parameter_of(call.values.callee(call), call, value)
-        if taken is not None:
-            return [taken]
-        self.given += [(call, name or "") for name, each in call.arguments() if each is value]
+        if not (called and all(each in _BY_LOOKING for each in called)):
+            arguments = call.arguments()
+            self.given += [(call, name or "") for name, each in arguments if each is value]
         return ()
 
     def is_only_timed(self, *, clocks: bool) -> bool:
