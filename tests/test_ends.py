@@ -37,6 +37,7 @@ ROWS = "for i, row in frame.sample(frac=1).iterrows():\n"
         ("places = {}\nplaces['a'] = np.random.rand(3)\nplt.plot(places['a'], v)", End.FIGURE),
         ("x = np.clip(np.random.rand(3), 0, 1)\nsns.stripplot(x=x, y=y)", End.FIGURE),
         ("def show(x):\n    plt.plot(x)\nshow(np.random.rand(3))", End.FIGURE),
+        ("def _noise():\n    return np.random.rand(3)\nplt.plot(_noise())", End.FIGURE),
         ("x = np.random.rand(3)\nplt.plot(x)\nplt.title(f'{x}')", End.FIGURE | End.MESSAGE),
         ("time.sleep(np.random.rand())", End.ELSE),  # of which nothing says what that is
         ("import time\ntime.sleep(np.random.rand())", End.PAUSE),

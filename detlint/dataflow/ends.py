@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from detlint.dataflow.ir import Op, Region
+    from detlint.dataflow.unit import Unit
 
 _CONVERTING = frozenset(
     f"builtins.{each}" for each in words("abs chr float format hex int max min range round str")
@@ -30,6 +31,7 @@ _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, 
 _GETTING = frozenset(("attr", "call", "declared", "free", "item", "iter", "unpack"))
 _STORING = frozenset(("augment", "change", "delete", "store_attr", "store_item"))
 _ENDING = frozenset(("leave", "raise", "return", "store_global", "yield", "yield_from"))
+_STREAMS = frozenset(("sys.stdout", "sys.stderr"))
 FOLDERS = frozenset(("makedirs", "mkdir"))
 _SHARED = frozenset(("attr", "free", "global", "item", "param"))  # what holds a container
 _MOST = 60  # what is made of one value
@@ -41,12 +43,14 @@ class End(Flag):
     FIGURE   a picture that a person looks at
     MESSAGE  what is printed, logged or raised, a text, or the name of something
     PAUSE    how long something waits, or a colour
+    TEST     whether something is as it was
     ELSE     anything else, also what is out of sight: results may depend on it
     """
 
     FIGURE = auto()
     MESSAGE = auto()
     PAUSE = auto()
+    TEST = auto()
     ELSE = auto()
 
 
@@ -56,34 +60,12 @@ NOWHERE = End(0)
 def ends_of(value: Op, *, picks: bool) -> End:
     """All that it goes to, of which ELSE comes alone. ``picks``: it is a number, or some of several
     things, which is shown for its own sake; what is made of a noise may be a result."""
-    follower = _Ends(value, picks=picks)
-    return follower.found if follower.stays(value) else End.ELSE
+    return _OfDraw(value, picks=picks).of(value)
 
 
 def is_only_shown(value: Op, *, picks: bool) -> bool:
     """Whether all that is made of a value goes into figures, messages, names or pauses."""
     return ends_of(value, picks=picks) not in (NOWHERE, End.ELSE)
-
-
-def _end(use: Op, value: Op, *, picks: bool) -> End:
-    if use.code == "test":
-        return End.MESSAGE if _only_tells(use) else NOWHERE
-    if use.code != "call":  # `"run_%d" % draw`
-        texts = [each.name for each in use.args if each.code in ("const", "text")]
-        joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
-        asks = use.code == "attr" and not picks and use.name in TORCH.properties
-        return End.MESSAGE if use.code == "format" or joins or asks else NOWHERE
-    if draws_figure(use):
-        return End.FIGURE
-    called, word, owner = use.called, word_of(use), owner_word(use)
-    if use.args[0] is value:
-        return NOWHERE
-    if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
-        return End.PAUSE
-    told = names.is_log(called, owner, word) if picks else not _ASKING.isdisjoint(called)
-    joins = use.args[0].code == "attr" and word in ("format", "join")
-    joins = joins and not (word == "join" and _is_kept(use))
-    return End.MESSAGE if told or joins else NOWHERE
 
 
 def _is_kept(text: Op) -> bool:
@@ -174,13 +156,27 @@ def only_shows(loop: Region | None) -> bool:
 
 def is_told(op: Op) -> bool:
     """Whether a call tells people something: it prints, logs or draws a figure."""
+    return is_log(op) or (op.code == "call" and draws_figure(op))
+
+
+def converts(call: Op) -> bool:
+    """Whether a call gives what it is given in another form, or as another number."""
+    return not _CONVERTING.isdisjoint(call.called) or any(map(figures.COMPUTES, call.called))
+
+
+def is_log(op: Op) -> bool:
+    """Whether a call prints or logs something, and not into a file of its own."""
     if op.code != "call":
         return False
-    return names.is_log(op.called, owner_word(op), word_of(op)) or draws_figure(op)
+    word, file = word_of(op), op.given("file")
+    if file is not None and (word == "print" or "builtins.print" in op.called):
+        return not _STREAMS.isdisjoint(op.values.qualified(file))
+    return names.is_log(op.called, owner_word(op), word)
 
 
-class _Ends(Forwards):
-    """``escapes`` also where it decides something."""
+class Ends(Forwards):
+    """Where all that is made of some values goes: ``end`` says whether a use is an end of the way.
+    It ``escapes`` also where it decides something."""
 
     same = words(
         """attr binary boolean choice compare comprehension declared free item iter list phi slice
@@ -188,30 +184,24 @@ class _Ends(Forwards):
     )
     most = 60
 
-    def __init__(self, start: Op, *, picks: bool) -> None:
-        super().__init__(start.function.unit)
-        self._start = start
-        self._picks = picks
-        self.found = NOWHERE
+    def __init__(self, unit: Unit) -> None:
+        super().__init__(unit)
+        self._found = NOWHERE
+
+    def of(self, *values: Op) -> End:
+        """All that these go to, of which ELSE comes alone."""
+        return self._found if self.stays(*values) else End.ELSE
 
     def step(self, use: Op, value: Op) -> Iterable[Op]:
-        if use.code == "drop" and value is not self._start:
-            return ()
-        end = _end(use, value, picks=self._picks)
-        self.found |= end
+        end = self.end(use, value)
+        self._found |= end
         return () if end else super().step(use, value)
 
-    _to_return = _to_store_attr = Forwards.escape
+    def end(self, use: Op, value: Op) -> End:
+        """What a use is, unless it only makes something of a value."""
+        raise NotImplementedError
 
-    def _given(self, use: Op, value: Op) -> Iterable[Op]:
-        states = [each for each in use.uses if each.code == "change"]
-        if word_of(use) in HOLDING and use.args[0] is not value and states:
-            return self._to_change(states[0], states[0].args[0])
-        if use.is_dropped:  # it is called for what it does
-            return self.escape()
-        converts = not _CONVERTING.isdisjoint(use.called) or any(map(figures.COMPUTES, use.called))
-        is_method = use.args[0] is value and value.code == "attr"  # `draw.item()`
-        return [use] if self._picks or converts or is_method else self.escape()
+    _to_store_attr = Forwards.escape
 
     def _to_change(self, state: Op, value: Op) -> Iterable[Op]:
         """The next state of a container, if nobody else holds that."""
@@ -221,3 +211,45 @@ class _Ends(Forwards):
         return self.escape() if any(each.code in _SHARED for each in made) else [state]
 
     _to_store_item = _to_change
+
+
+class _OfDraw(Ends):
+    """The same of what is drawn, or differs in each run by itself."""
+
+    def __init__(self, start: Op, *, picks: bool) -> None:
+        super().__init__(start.function.unit)
+        self._start = start
+        self._picks = picks
+
+    def step(self, use: Op, value: Op) -> Iterable[Op]:
+        dropped = use.code == "drop" and value is not self._start
+        return () if dropped else super().step(use, value)
+
+    def end(self, use: Op, value: Op) -> End:
+        if use.code == "test":
+            return End.MESSAGE if _only_tells(use) else NOWHERE
+        if use.code != "call":  # `"run_%d" % draw`
+            texts = [each.name for each in use.args if each.code in ("const", "text")]
+            joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
+            asks = use.code == "attr" and not self._picks and use.name in TORCH.properties
+            return End.MESSAGE if use.code == "format" or joins or asks else NOWHERE
+        if draws_figure(use):
+            return End.FIGURE
+        called, word = use.called, word_of(use)
+        if use.args[0] is value:
+            return NOWHERE
+        if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
+            return End.PAUSE
+        told = is_log(use) if self._picks else not _ASKING.isdisjoint(called)
+        joins = use.args[0].code == "attr" and word in ("format", "join")
+        joins = joins and not (word == "join" and _is_kept(use))
+        return End.MESSAGE if told or joins else NOWHERE
+
+    def _given(self, use: Op, value: Op) -> Iterable[Op]:
+        states = [each for each in use.uses if each.code == "change"]
+        if word_of(use) in HOLDING and use.args[0] is not value and states:
+            return self._to_change(states[0], states[0].args[0])
+        if use.is_dropped:  # it is called for what it does
+            return self.escape()
+        is_method = use.args[0] is value and value.code == "attr"  # `draw.item()`
+        return [use] if self._picks or converts(use) or is_method else self.escape()

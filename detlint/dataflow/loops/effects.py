@@ -43,7 +43,7 @@ _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 _SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft", "remove"))
 # What outlives the round of a loop.
 # What leaves of a number what people read.
-ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
+_ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
 _FILLED = Flow(filled=True)
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict, that hold as many
 
@@ -289,7 +289,7 @@ class Effects:
             return True
         if use.code == "call" and self._orders.messages.is_log(use):
             return True
-        rounds = use.code == "call" and not ROUNDING.isdisjoint(self._values.called(use))
+        rounds = use.code == "call" and not _ROUNDING.isdisjoint(self._values.called(use))
         passes = rounds or use.code in ("format", "text", "binary", "tuple")
         return passes and bool(use.uses) and all(map(self.is_quiet, use.uses))
 

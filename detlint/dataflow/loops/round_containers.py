@@ -79,7 +79,7 @@ class Containers(Judge):
         elif self._round.is_unique_match(op):
             return
         elif self._adds_in_order(owner):
-            yield from looped(op, assumed=self._orders.is_compared(owner))
+            yield from looped(op, assumed=self._orders.messages.is_compared(owner))
         elif self._has_same_keys(call):
             yield from looped(op)
         else:

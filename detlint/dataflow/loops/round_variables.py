@@ -240,7 +240,7 @@ class Variables(Judge):
             if found is not None and found.is_of_rows:
                 yield found
             elif found is not None or lattice.may_be(before, "float", "?"):
-                told = lattice.are(before, "float", "int") and self._orders.is_told(value)
+                told = lattice.are(before, "float", "int") and self._orders.messages.is_told(value)
                 # What shows the order of a list may rest on who calls the function.
                 at = found.op if found is not None and lattice.are(before, "list") else value
                 yield Use(at, "looped over", told or (found is not None and found.assumed))

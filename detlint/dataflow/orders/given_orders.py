@@ -186,7 +186,8 @@ class GivenOrders:
 
     def _if_adds(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if self._adds_floats(value) and not flow.whole:
-            told = self._orders.is_told(call)  # people are, of what the last bits hardly show in
+            # People are told, of what the last bits hardly show in.
+            told = self._orders.messages.is_told(call)
             yield Use(call, "added up as floats", assumed=told)
 
     def _if_pairs(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:

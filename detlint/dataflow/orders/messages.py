@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import owner_word, word_of
-from detlint.dataflow.ends import End, draws_figure, ends_of
+from detlint.dataflow.ends import NOWHERE, End, Ends, converts, draws_figure, ends_of, is_log
 from detlint.dataflow.references import stores_of
 from detlint.dataflow.slices import closure
 from detlint.models import names
@@ -16,28 +16,25 @@ from detlint.models.roles import DRAWING
 from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from detlint.dataflow.ir import Op
-    from detlint.dataflow.loops.effects import Effects
-    from detlint.dataflow.values import Values
+    from detlint.dataflow.orders.order import Orders
 
-_LONGEST_MESSAGE = 60  # operations of which one is made
+_LONGEST_NAME = 60  # operations of which one is made
 _ADDING_LINES = frozenset(("write", "writelines", "writerow", "writerows"))
-_PASSING = frozenset(
-    [
-        *("attr", "augment", "await", "binary", "choice", "comprehension", "format", "item"),
-        *("iter", "list", "phi", "set", "slice", "star", "text", "tuple", "unpack"),
-    ]
-)
+_PASSING = frozenset(("augment", "await", "dict", "entry", "format", "set", "star", "text"))
+_DIGESTS = ("digest", "hexdigest")
+_EQUALS = (("Eq",), ("NotEq",))
 
 
 class Messages:
     """Tells messages from results; finishing: to print a result as it comes shows progress."""
 
-    def __init__(self, values: Values, effects: Effects, *, finishing: bool) -> None:
-        self.values = values
-        self.effects = effects
+    def __init__(self, orders: Orders, *, finishing: bool) -> None:
+        self.orders = orders
+        self.values = orders.values
+        self.effects = orders.effects
         self.finishing = finishing
 
     def is_log(self, call: Op) -> bool:
@@ -48,14 +45,7 @@ class Messages:
             return call.loop is not None
         if self.finishing and names.is_progress(owner, word) and _is_dropped(call):
             return True
-        if "builtins.print" in qualified or word == "print":
-            file = call.given("file")
-            if file is not None and not set(self.values.qualified(file)) & {
-                "sys.stdout",
-                "sys.stderr",
-            }:
-                return False
-        return names.is_log(qualified, owner, word)
+        return is_log(call)
 
     def notes(self, call: Op) -> bool:
         """Whether a call adds to a log, by what its file is called: ``log_file.write(line)``."""
@@ -66,62 +56,49 @@ class Messages:
 
     def is_shown(self, op: Op) -> bool:
         """Whether a value only goes into messages and tests, whatever way."""
-        if self._does_something(op) if op.code == "call" else self._is_held(op):
-            return False
-        seen, pending, told = {op}, [op], False
-        while pending:
-            if len(seen) > _LONGEST_MESSAGE:
-                return False
-            for use in pending.pop().uses:
-                if use.code == "raise" or (use.code == "call" and self.is_log(use)):
-                    told = True
-                elif self._hands_on(use):
-                    if use not in seen:
-                        seen.add(use)
-                        pending.append(use)
-                elif use.code not in ("test", "compare", "not", "drop"):
-                    return False
-        return told
+        return not self._does_something(op) and _OfOrder(self).of(op) is End.MESSAGE
+
+    def is_told(self, number: Op) -> bool:
+        """Whether a number only goes into messages, also of those that functions return it to."""
+        return _OfNumber(self).of(number) is End.MESSAGE
+
+    def is_compared(self, digest: Op) -> bool:
+        """Whether a digest only tells whether something is as it was, so that work is saved: it is
+        compared, and noted for the next time."""
+        asked = (use for op in self.effects.holders.of(digest).states for use in op.uses)
+        told = [call for use in asked if use.name in _DIGESTS for call in use.calls]
+        return End.TEST in _OfDigest(self).of(*told)
 
     def is_drawn(self, op: Op) -> bool:
         """Whether a value only goes into figures that people look at."""
         if not self._draws or (op.code == "call" and draws_figure(op)):
             return self._draws
-        does = self._does_something(op) if op.code == "call" else self._is_held(op)
-        return not does and End.FIGURE in ends_of(op, picks=True)
+        return not self._does_something(op) and End.FIGURE in ends_of(op, picks=True)
 
     @cached_property
     def _draws(self) -> bool:
         return says_in_code(self.values.unit.text, DRAWING)
 
-    def _does_something(self, call: Op) -> bool:
-        """Whether a function that is not seen may do more than to give what is shown."""
-        known = self.values.called(call)
-        if any(name.startswith("builtins.") for name in known) or self.values.method_row(call):
+    def _does_something(self, op: Op) -> bool:
+        """Whether a function that is not seen may do more than to give what is shown, or an
+        operation changes a container that others hold."""
+        if op.code == "change":
+            made = self.effects.made(op)
+            return made.code in ("attr", "free", "global", "param") or any(stores_of(made))
+        if op.code != "call":
             return False
-        if self.values.function_row(call) is not None or self.values.callee(call) is not None:
+        known = self.values.called(op)
+        if any(name.startswith("builtins.") for name in known) or self.values.method_row(op):
             return False
-        return not names.describes(word_of(call)) and not any(
-            use.code == "raise" for use in call.uses
-        )
-
-    def _hands_on(self, use: Op) -> bool:
-        """Whether an operation only makes something of what it takes."""
-        if use.code == "change":
-            return not self._is_held(use)
-        if use.code == "call":
-            return _changes(use) or self._passes(use)
-        return use.code in _PASSING
-
-    def _is_held(self, state: Op) -> bool:
-        """Whether an operation changes a container that others hold."""
-        if state.code != "change":
+        if self.values.function_row(op) is not None or self.values.callee(op) is not None:
             return False
-        made = self.effects.made(state)
-        return made.code in ("attr", "free", "global", "param") or any(stores_of(made))
+        return not names.describes(word_of(op)) and not any(use.code == "raise" for use in op.uses)
 
-    def _passes(self, call: Op) -> bool:
+    def passes(self, call: Op) -> bool:
         """Whether a call only makes something of what it is given: ``sorted(x)``, an error."""
+        codes = {each.code for each in call.uses}
+        if "change" in codes and codes <= {"change", "drop"}:  # `shown.append("…")`
+            return True
         row = self.values.function_row(call)
         if row is not None and row.order is not None:
             return row.order is not Order.READS
@@ -131,9 +108,53 @@ class Messages:
         return bool(call.uses) and all(use.code == "raise" for use in call.uses)
 
 
+class _OfNumber(Ends):
+    """Where it goes that depends on a number, also what functions return of it."""
+
+    ends: Collection[str] = ("drop",)
+    same = frozenset((*Ends.same, *_PASSING))
+
+    def __init__(self, messages: Messages) -> None:
+        super().__init__(messages.values.unit)
+        self._messages = messages
+
+    def end(self, use: Op, _: Op) -> End:
+        tells = use.code == "call" and self._messages.is_log(use)
+        return End.MESSAGE if tells or use.code == "raise" else NOWHERE
+
+    def _to_call(self, use: Op, _: Op) -> Iterable[Op]:
+        return [use] if converts(use) or self._messages.passes(use) else self.escape()
+
+    def _to_return(self, use: Op, _: Op, /) -> Iterable[Op]:
+        orders = self._messages.orders
+        near = orders.references.calls_in_file(use.function)
+        far = orders.imported.calls(use.function) if orders.imported is not None else ()
+        return [*near, *far] or self.escape()
+
+
+class _OfOrder(_OfNumber):
+    """The same of an order, in one function. What is only tested goes nowhere."""
+
+    ends = frozenset(("compare", "drop", "not", "test"))
+    same = _OfNumber.same - ends
+
+    def step(self, use: Op, value: Op) -> Iterable[Op]:
+        far = use.code in ("return", "store_global", "store_item")
+        changed = far or (use.code == "call" and not self._messages.passes(use))
+        return self.escape() if changed and not self.end(use, value) else super().step(use, value)
+
+
+class _OfDigest(_OfNumber):
+    def end(self, use: Op, value: Op) -> End:
+        if use.code == "compare" and use.name in _EQUALS:
+            return End.TEST
+        noted = use.code == "call" and names.writes(word_of(use))
+        return End.MESSAGE if noted else super().end(use, value)
+
+
 def is_log_file(file: Op) -> bool:
     """Whether a file is a log, by what it is called."""
-    return any(map(_is_called_log, closure([file], _named_by, _LONGEST_MESSAGE)))
+    return any(map(_is_called_log, closure([file], _named_by, _LONGEST_NAME)))
 
 
 def _named_by(op: Op) -> Sequence[Op]:
@@ -153,12 +174,6 @@ def _is_called_log(op: Op) -> bool:
         return str(op.name).endswith(".log")
     own = [str(op.name)] if op.code in ("attr", "global") else op.function.names_of(op)
     return any(map(names.is_log_file, own))
-
-
-def _changes(call: Op) -> bool:
-    """Whether a call only changes what its method is of: ``shown.append("…")``."""
-    codes = {each.code for each in call.uses}
-    return "change" in codes and codes <= {"change", "drop"}
 
 
 def _is_dropped(call: Op) -> bool:

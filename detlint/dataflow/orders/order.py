@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, spoken, word_of
-from detlint.dataflow.loops.effects import ROUNDING, Effects, is_column
+from detlint.dataflow.loops.effects import Effects, is_column
 from detlint.dataflow.loops.rows import Names
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.given_orders import GivenOrders
@@ -50,16 +50,6 @@ _HANDED_ON = (
     *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
     *("stored", "unpacked"),
 )
-# What a message is made with, of so many operations at most.
-_TOLD_WITH = frozenset(
-    (
-        *("attr", "augment", "binary", "dict", "entry", "format", "item", "iter", "list", "phi"),
-        *("slice", "text", "tuple", "unpack"),
-    )
-)
-_LONGEST_MESSAGE = 100
-_DIGESTS = ("digest", "hexdigest")
-_EQUALS = (("Eq",), ("NotEq",))
 _MAKING = frozenset(("OrderedDict", "dict", "list"))
 _ORDERED = ("array", "deque", "dict", "iterator", "list", "set", "tuple", "?")
 _COPYING = frozenset(f"builtins.{each}" for each in ("list", "reversed", "sorted", "tuple"))
@@ -89,7 +79,7 @@ class Orders:
         self.finishing = finishing
         self.effects = Effects(self)
         self.references = References(values)
-        self.messages = Messages(values, self.effects, finishing=finishing)
+        self.messages = Messages(self, finishing=finishing)
         self.given = GivenOrders(self)
         self.handed = HandedOrders(self, others)
         self._judge = cache(self._find_judge)
@@ -398,53 +388,6 @@ class Orders:
     def _in_delete(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is value:
             yield from self.follow(use, flow)
-
-    def is_told(self, value: Op) -> bool:
-        """Whether a value only goes into messages, also of those that functions return it to."""
-        ends = self._ends_of([value])
-        return bool(ends) and all(map(self._is_message, ends))
-
-    def is_compared(self, digest: Op) -> bool:
-        """Whether a digest only tells whether something is as it was, so that work is saved: it is
-        compared, and noted for the next time."""
-        asked = (use for op in self.effects.holders.of(digest).states for use in op.uses)
-        told = [call for use in asked if use.name in _DIGESTS for call in use.calls]
-        ends = self._ends_of(told)
-        compared = [each for each in ends if each.code == "compare" and each.name in _EQUALS]
-        noted = (self._is_message(x) or names.writes(word_of(x)) for x in ends if x not in compared)
-        return bool(compared) and all(noted)
-
-    def _is_message(self, op: Op) -> bool:
-        return op.code == "call" and self.messages.is_log(op)
-
-    def _ends_of(self, values: list[Op]) -> list[Op]:
-        """What does with some values more than to hand them on; one of the many where these are
-        many."""
-        pending, ends = list(values), []
-        for each in pending:  # grows
-            for use in each.uses:
-                further = None if self._is_message(use) else self._handing_on(use, each)
-                if further is None:
-                    ends.append(use)
-                pending += [x for x in further or () if x not in pending]
-            if len(pending) > _LONGEST_MESSAGE:
-                return [each]
-        return ends
-
-    def _handing_on(self, use: Op, value: Op) -> list[Op] | None:
-        """What has a value next; None where it does more than that."""
-        if use.code == "return":
-            near = self.references.calls_in_file(use.function)
-            far = self.imported.calls(use.function) if self.imported is not None else ()
-            return [*near, *far] or None
-        if use.code in ("change", "store_item"):
-            return [use] if value is use.args[0] or self._is_own(use.args[0]) else None
-        if use.code == "call":
-            codes = {each.code for each in use.uses}
-            changes = "change" in codes and codes <= {"change", "drop"}
-            rounds = not ROUNDING.isdisjoint(self.values.called(use))
-            return list(use.uses) if changes or rounds else None
-        return [use] if use.code in _TOLD_WITH else [] if use.code == "drop" else None
 
     # What goes through it
 
