@@ -22,7 +22,6 @@ from guard.digests.tensors import seen
 from guard.observe import places
 from guard.observe.patching import around
 from guard.recording.events import source
-from guard.recording.naming import ByIdentity
 from guard.setup import streams
 
 if TYPE_CHECKING:
@@ -161,37 +160,15 @@ def _quick(held: Any) -> bytes | None:  # noqa: ANN401 - a buffer
     return None if held is None else hashed(held, 0)
 
 
-class _Loaders:
-    """The names of loaders: the class of their data, with a number from the second data on."""
-
-    def __init__(self) -> None:
-        self._names: ByIdentity[str] = ByIdentity()
-        self._counts: dict[str, int] = {}
-
-    def name(self, dataset: Any) -> str:  # noqa: ANN401
-        kind = type(dataset).__name__
-        try:
-            found = self._names.get(dataset)
-            if found is None:
-                self._counts[kind] = self._counts.get(kind, 0) + 1
-                number = self._counts[kind]
-                found = kind if number == 1 else f"{kind}#{number}"
-                self._names.set(dataset, found)
-        except TypeError:  # a list has no weak references
-            return kind
-        return found
-
-
 def install(stack: ExitStack, session: Session) -> None:
     """Tell the session's recorder of each batch, until the stack is closed."""
     iterator: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001 - of all loaders, in all releases
-    loaders = _Loaders()
 
     @around(stack, iterator, "__init__")
     def _(begin: Function, self: Any, loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         recorder = session.recorder
         if recorder is not None and threading.get_ident() == recorder.thread:
-            name = loaders.name(loader.dataset)
+            name = recorder.names.label(loader.dataset)
             recorder.generators.register(f"{name}.generator", loader.generator)
             inner = getattr(loader.batch_sampler, "sampler", None)
             for each in (loader.sampler, inner):
@@ -210,5 +187,5 @@ def install(stack: ExitStack, session: Session) -> None:
             batch = following(self)
         finally:
             recorder.turn(muted=-1)
-        recorder.batch(loaders.name(self._dataset), batch)
+        recorder.batch(recorder.names.label(self._dataset), batch)
         return batch

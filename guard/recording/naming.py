@@ -3,9 +3,11 @@ and objects known by their identity."""
 
 from __future__ import annotations
 
+import gc
 import sys
 import weakref
-from collections import Counter
+from collections import defaultdict
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -48,7 +50,7 @@ class Known:
         self.name = name
         self.output = source("output", name)
         self.entered = source("batch", f"{name} input")
-        self.learns = next(module.parameters(), None) is not None  # whether it has parameters
+        self.learns = _learns(module)  # whether it has parameters
         kind = type(module)
         # whether it gives what the last of its parts gave, as it is
         self.passes = f"{kind.__module__}.{kind.__qualname__}" == _SEQUENTIAL
@@ -79,20 +81,32 @@ class Names:
 
     The modules of the first model with parameters have their plain paths, "encoder.0"; those of
     others begin with the name of theirs, "Discriminator:main.0". A model itself has the name of
-    its class.
+    its class, and a number from the second on.
+
+    What is there together is numbered in the order in which it was made: a resumed run may call it
+    in another one. The number of what has gone is given again.
     """
 
     def __init__(self) -> None:
-        self.count = 0  # of models met
+        self.count = 0  # of models met, and of parts that one has got since
         # modules that have been called, by their ids; what goes is taken away
         self.known: dict[int, Known] = {}
         self._paths: ByIdentity[str] = ByIdentity()
-        self._classes: Counter[str] = Counter()
-        self._models: list[tuple[weakref.ref[Module], str]] = []
-        self._has_first = False
+        # what was made and has no number yet, and whether it was read from a file
+        self._made: ByIdentity[bool] = ByIdentity()
+        # of what has one: its place among all of these, and its class with its number
+        self._labels: ByIdentity[tuple[int, str]] = ByIdentity()
+        self._taken: dict[str, set[int]] = defaultdict(set)  # numbers, by class
+        self._first: Callable[[], Module | None] = lambda: None  # whose parts have plain paths
+        self._prefixes: ByIdentity[str] = ByIdentity()  # of models that have been called
         self._parameters: ByIdentity[tuple[int, str]] = ByIdentity()
-        self._optimizers: ByIdentity[str] = ByIdentity()
         self._places = count()
+
+    def made(self, thing: Any, *, is_read: bool = False) -> None:  # noqa: ANN401
+        """A module, an optimizer or a loader of some data has been made now. What is read from a
+        file comes after all of these: an earlier run has left it, and it is held beside them."""
+        with suppress(TypeError):
+            self._made.set(thing, is_read)
 
     def of(self, module: Module, *, outermost: bool) -> Known:
         """What is known of a module that is called; found out when it is called first."""
@@ -104,38 +118,106 @@ class Names:
     def _meet(self, module: Module, *, outermost: bool) -> Known:
         name = self._paths.get(module)
         if name is None:
-            self.add_model(_holder(module) if outermost else module)
+            self._add(module, outermost=outermost)
             name = self._paths.get(module) or type(module).__name__
         key, known = id(module), self.known
         reference = weakref.ref(module, lambda _: known.pop(key, None))
         found = known[key] = Known(name, module, reference)
         return found
 
-    def add_model(self, model: Module) -> str:
-        """Name all that a model holds; the prefix of the names."""
-        label = self._numbered(type(model).__name__)
-        learns = next(model.parameters(), None) is not None
-        prefix = "" if learns and not self._has_first else f"{label}:"
-        self._has_first = self._has_first or learns
+    def _add(self, module: Module, *, outermost: bool) -> None:
+        """Name a module and what is named with it: all of a model, or a part that one has got."""
+        for model, prefix in self.models() if _learns(module) else ():
+            if _holds(model, module):
+                self._name(model, prefix)
+                return
+        self.add_model(_holder(module) if outermost else module)
+
+    def add_model(self, model: Module) -> None:
+        """Name all that a model holds."""
+        self._number_made()
+        model, first = self._wrapper(model), self._first()
+        is_met = first is None or self._prefixes.get(first) is not None
+        if first is not None and not is_met and _learns(model) and _holds(first, model):
+            self._first = weakref.ref(model)  # it is called without what holds it
+        label = self.label(model)
+        prefix = "" if self._first() is model else f"{label}:"
+        self._prefixes.set(model, prefix)
+        self._name(model, prefix)
+
+    def _wrapper(self, model: Module) -> Module:
+        """What only wraps a model, as a whole, and is called in its place at other times."""
+        for each, _ in self._labels.pairs() if _learns(model) else ():
+            parts = each.named_modules() if _is_module(each) else ()
+            paths = (path for path, part in parts if part is model)
+            if any(not unwrapped_path(each, path) for path in paths):
+                model = each
+                break
+        return model
+
+    def _name(self, model: Module, prefix: str) -> None:
         for path, each in model.named_modules():
             if self._paths.get(each) is None:
                 plain = unwrapped_path(model, path)
-                itself = label if each is model else type(each).__name__
+                itself = self.label(model) if each is model else type(each).__name__
                 self._paths.set(each, prefix + plain if plain else itself)
-        self._models.append((weakref.ref(model), prefix))
         self._name_parameters(model, prefix)
         self.count += 1
-        return prefix
 
-    def _numbered(self, kind: str) -> str:
-        self._classes[kind] += 1
-        return kind if self._classes[kind] == 1 else f"{kind}#{self._classes[kind]}"
+    def label(self, thing: Any) -> str:  # noqa: ANN401 - as above
+        """The name of its class, and a number from the second on."""
+        found = self._labels.get(thing)
+        if found is None:
+            self._number_made()
+            with suppress(TypeError):  # a list has no weak references
+                self._number(thing)
+            found = self._labels.get(thing)
+        return found[1] if found else type(thing).__name__
+
+    def _number_made(self) -> None:
+        """Number what has been made since, but for what is part of something."""
+        if not self.count:
+            gc.collect()  # so that it does not depend on when it ran last what is there
+        made = sorted(self._made.pairs(), key=lambda each: each[1])
+        self._made = ByIdentity()
+        modules = (each for each, _ in made if _is_module(each))
+        parts = {id(part) for each in modules for part in each.children()}
+        for each, _ in made:
+            if id(each) not in parts and self._paths.get(each) is None:
+                self._number(each)
+
+    def _number(self, thing: Any) -> None:  # noqa: ANN401 - as above
+        if self._labels.get(thing) is not None:
+            return
+        label = type(thing).__name__
+        is_model = _is_module(thing)
+        if not is_model or _learns(thing):
+            number = self._take(label, thing)
+            if is_model and self._take("", thing) == 1:
+                self._first = weakref.ref(thing)
+            label += f"#{number}" if number > 1 else ""
+        self._labels.set(thing, (next(self._places), label))
+
+    def _take(self, kind: str, thing: Any) -> int:  # noqa: ANN401 - as above
+        """The first number that nothing has which is there; nor what was in a circle of references,
+        as it is another time in each run at which that goes."""
+        taken = self._taken[kind]
+        number = next(each for each in count(1) if each not in taken)
+
+        def free() -> None:
+            if not Collection.runs:
+                taken.discard(number)
+
+        weakref.finalize(thing, free).atexit = False
+        taken.add(number)
+        return number
 
     def _name_parameters(self, model: Module, prefix: str) -> None:
+        first, _ = self._labels.get(model) or (0, "")
         for path, each in model.named_parameters():
             if self._parameters.get(each) is None:
                 name = prefix + unwrapped_path(model, path)
-                self._parameters.set(each, (next(self._places), name))
+                self._parameters.set(each, ((first << 32) + next(self._places), name))
 
     def refresh(self) -> None:
         """Name the parameters that models have got since they were called first."""
@@ -146,19 +228,12 @@ class Names:
         """Its place in the order of models, and its name; None outside the models that ran."""
         return self._parameters.get(tensor)
 
-    def of_optimizer(self, optimizer: Any) -> str:  # noqa: ANN401 - any optimizer
-        """The name of an optimizer: its class, and a number from the second on."""
-        found = self._optimizers.get(optimizer)
-        if found is None:
-            found = self._numbered(type(optimizer).__name__)
-            self._optimizers.set(optimizer, found)
-        return found
-
     def models(self) -> Iterator[tuple[Module, str]]:
-        """The models that are still there, with the prefixes of their names."""
-        for reference, prefix in self._models:
-            model = reference()
-            if model is not None:
+        """The models that have been called and are still there, with the prefixes of their names,
+        in the order in which they were made."""
+        for model, _ in self._labels.pairs():
+            prefix = self._prefixes.get(model)
+            if prefix is not None:
                 yield model, prefix
 
 
@@ -186,6 +261,29 @@ def _holder(module: Module) -> Module:
     return found
 
 
+def _learns(module: Module) -> bool:
+    return next(module.parameters(), None) is not None
+
+
+def _holds(model: Module, part: Module) -> bool:
+    return any(each is part for each in model.modules())
+
+
+def _is_module(thing: object) -> bool:
+    return hasattr(type(thing), "named_modules")
+
+
+class Collection:
+    """Whether the garbage collector runs now."""
+
+    runs = False
+
+    @classmethod
+    def turn(cls, phase: str, _: object) -> None:
+        """As ``gc.callbacks`` are called."""
+        cls.runs = phase == "start"
+
+
 class ByIdentity(Generic[Value]):
     """Like a WeakKeyDictionary, for objects that compare and hash as they like."""
 
@@ -204,12 +302,12 @@ class ByIdentity(Generic[Value]):
         reference = found[0] if found else weakref.ref(owner, lambda _: held.pop(key, None))
         held[key] = (reference, value)
 
-    def owners(self) -> Iterator[Any]:
-        """The objects that are still there."""
-        for reference, _ in list(self._held.values()):
+    def pairs(self) -> Iterator[tuple[Any, Value]]:
+        """The objects that are still there, the first that was kept first."""
+        for reference, value in list(self._held.values()):
             owner = reference()
             if owner is not None:
-                yield owner
+                yield owner, value
 
     def values(self) -> list[Value]:
         """What is kept for them."""

@@ -99,7 +99,7 @@ class Optimizers:
             return
         recorder = self.recorder
         recorder.train()
-        name = recorder.names.of_optimizer(optimizer)
+        name = recorder.names.label(optimizer)
         recorder.states.after(recorder.target, optimizer, name)
         recorder.target.add(source("parameter", name), "", None, self._left(optimizer))
         recorder.end_step()
@@ -159,7 +159,7 @@ class Optimizers:
             for name, value in group.items()
             if name not in NOT_HYPER
         ]
-        name = self.recorder.names.of_optimizer(optimizer)
+        name = self.recorder.names.label(optimizer)
         if values != plan.values:
             plan.values = values
             plan.place = self._setting(optimizer, plan)
@@ -312,7 +312,7 @@ def parameters_of(optimizer: Optimizer, names: Names) -> Iterator[tuple[Any, Sou
     known = []
     for index, group in enumerate(optimizer.param_groups):
         for number, each in enumerate(group["params"]):
-            unnamed = f"{names.of_optimizer(optimizer)}.param_groups[{index}][{number}]"
+            unnamed = f"{names.label(optimizer)}.param_groups[{index}][{number}]"
             known.append((*(names.of_parameter(each) or (-1, unnamed)), each))
     known.sort(key=lambda found: -found[0])
     for _, name, each in known:

@@ -306,8 +306,8 @@ class States:
         """At the end."""
         for model, prefix in self._recorder.names.models():
             self._model(events, model, prefix)
-        for optimizer in self._optimizers.owners():
-            self._optimizer(events, optimizer, self._recorder.names.of_optimizer(optimizer))
+        for optimizer, _ in self._optimizers.pairs():
+            self._optimizer(events, optimizer, self._recorder.names.label(optimizer))
 
     def _is_due(self, last: ByIdentity[int], owner: Any) -> bool:  # noqa: ANN401
         number = self._recorder.sink.number

@@ -298,8 +298,8 @@ def test_two_optimizers_end_a_step_each(tmp_path: Path) -> None:
     trace = recorded(tmp_path, gan)
     assert kinds(trace) == ["training"] * 4
     assert [names(each, "hyperparameter")[-1] for each in trace.steps(0)][:4] == [
-        *("Adam", "Adam#2"),
-        *("Adam", "Adam#2"),
+        *("Adam#2", "Adam"),
+        *("Adam#2", "Adam"),
     ]
     assert set(names(trace.step(2), "gradient")) == {
         "Sequential#2:0.weight",
