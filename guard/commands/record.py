@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         "--held",
         type=at_least(0),
         metavar="STEP",
-        help="tell what the program holds as that step and its first one begin, and as it ends",
+        help="tell what is held as that training step and the first one begin, and at the end",
     )
     add("--lane", default="", metavar="TASK", help="of whose threads the steps are counted")
     add(

@@ -235,7 +235,7 @@ def _add_resume(parser: argparse.ArgumentParser) -> None:
         "--resume-at",
         type=at_least(1),
         metavar="K",
-        help="interrupt a run after K steps, resume it, and compare with one that is not",
+        help="interrupt a run after K training steps, resume it, and compare with one that is not",
     )
     add("--resume-args", metavar="ARGS", help="with which the program resumes, in one string")
     add(

@@ -43,7 +43,8 @@ class Options:
     first_step: int = 0  # the number of the first step, where a run was resumed
     # the number of the step up to which the program's statements are recorded, or None
     lines: int | None = None
-    # the number of the step before which what the program holds is told, or None
+    # the number of the training step before which what the program holds is told, or None; with
+    # one, ``until`` is the number of a training step as well
     held: int | None = None
     lane: str = ""  # the task of the program's threads to whose steps these numbers belong
 
@@ -76,7 +77,7 @@ class Session:
         self.command = tuple(command)
         self.started = time.time()
         self.number = options.first_step
-        self._has_trained = False
+        self._trained = options.first_step  # the number of the next training step among these
         self._writer: TraceWriter | None = None
         self._schemas: dict[bytes, int] = {}  # their numbers in the file, by their keys
         self.installed = ExitStack()
@@ -237,7 +238,7 @@ class Session:
         """A training step begins, whose forward has yet to run. Raises OSError."""
         rank, _ = _rank(is_child=self._is_child)
         if self._snapshot is not None and rank is not None:
-            self._snapshot.take(self.number, self._path(rank))
+            self._snapshot.take(self._trained, self._path(rank))
 
     def _path(self, rank: int) -> str:
         return os.path.join(self.folder, _NAME.format(rank))
@@ -258,18 +259,20 @@ class Session:
         if self._tracer is not None and is_meant:  # first, for who compares while this runs
             self._tracer.step_ends(of.number)
         writer.packed(kind, number, body, digest)
-        last = of.number
+        last, counts = of.number, kind != "end"
+        if self.options.held is not None:
+            last, counts = self._trained, kind == "training"
         of.number += 1
-        if last == self.options.until and kind != "end" and is_meant:
+        self._trained += kind == "training" and lane is None
+        if last == self.options.until and counts and is_meant:
             self._stop("stopped", f"step {last} was the last to record", lane)
 
     def _again(self, kind: StepKind, writer: TraceWriter, *, is_first: bool) -> None:
         """Note the environment again where training begins after other steps: a program may
         measure in these what it then sets, as the number of threads. Of the first thread."""
-        if kind == "training" and is_first and not self._has_trained:
-            self._has_trained = True
-            if self.number > self.options.first_step:
-                writer.environment(_environment()["items"])
+        first = self.options.first_step
+        if kind == "training" and is_first and self._trained == first < self.number:
+            writer.environment(_environment()["items"])
 
     def _open(self) -> TraceWriter | None:
         """The writer of this process: its rank is known by the time of its first step."""
@@ -358,7 +361,7 @@ class Session:
         self._lock = threading.RLock()  # another thread may have held it
         self._lanes = None
         self._is_child = True
-        self.number = self.options.first_step
+        self.number = self._trained = self.options.first_step
 
 
 class _Lane:

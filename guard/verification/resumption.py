@@ -6,7 +6,6 @@ import os
 import shlex
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Comparer, Comparison, Difference, examine
@@ -55,10 +54,10 @@ _NOT_RESUMED = "no run had been resumed by then: two runs up to the interruption
 class Interruption:
     """How a run is interrupted, and resumed."""
 
-    at: int  # steps that it has done by then
+    at: int  # training steps that it has done by then
     resume: str  # arguments with which it is started again
-    # arguments with which the program stops there by itself; None: the process is ended when step
-    # ``at`` begins, so that what is saved between two steps has been saved
+    # arguments with which the program stops there by itself; None: the process is ended when that
+    # step begins, so that what is saved between two steps has been saved
     stop: str | None = None
 
 
@@ -97,7 +96,7 @@ class _Resumption:
         if not more:
             verdict = cut_short(self._session, Watched((whole, before), None, 1, (), 0.0))
             return with_notes(verdict, _NOT_RESUMED)
-        start = resumed_at(whole.traces[0], more[0].traces[0], trainings(before.traces[0]))
+        start = resumed_at(whole.traces[0], more[0].traces[0], self._at)
         comparison = as_far(self._resumed(whole, more[0], start))
         return self._verdict(comparison, interrupted=True, resume=self._told(start))
 
@@ -111,7 +110,7 @@ class _Resumption:
         if failure := _failed(whole) or _failed(before) or self._unfit(whole, before):
             return self._verdict(failure=failure)
         early = Comparer(whole.traces, before.traces).advance()
-        if early is not None and early.step < self._at and early.cause is not Cause.LENGTH:
+        if early is not None and early.step < before.done and early.cause is not Cause.LENGTH:
             comparison = examine(whole.traces, before.traces, ("run 1", "run 2"))
             return with_notes(self._verdict(comparison, resume=self._told(None)), self._early())
         options = recording(until, first_step=at, held=0)
@@ -120,8 +119,7 @@ class _Resumption:
         (after,) = self._run(partial(self._start, options, **given))
         if failure := _failed(after):
             return self._verdict(failure=failure)
-        expected = trainings(before.traces[0])
-        start = resumed_at(whole.traces[0], after.traces[0], expected)
+        start = resumed_at(whole.traces[0], after.traces[0], self._at)
         if not start:
             why = (
                 "began anew at step 0 when it was to resume: no checkpoint had been saved by step "
@@ -144,11 +142,12 @@ class _Resumption:
         return Verdict(comparison, 2, "copies" if self._session.isolated else "in place", **told)
 
     def _unfit(self, whole: Process, before: Process) -> Failure | None:
-        if before.done < self._at:
-            why = f"ended after {before.done} steps, before it could be interrupted at {self._at}"
+        one, other = trainings(whole.traces[0]), trainings(before.traces[0])
+        if other < self._at:
+            why = f"ended after {other} steps, before it could be interrupted at {self._at}"
             return Failure(before.number + 1, why, before.tail())
-        if whole.done <= self._at:
-            why = f"has {whole.done} steps: nothing is left after an interruption at {self._at}"
+        if one <= self._at:
+            why = f"has {one} steps: nothing is left after an interruption at {self._at}"
             return Failure(whole.number + 1, why, whole.tail())
         return None
 
@@ -160,21 +159,21 @@ class _Resumption:
 
     def _concluded(self, whole: Process, before: Process, after: Process, start: int) -> Verdict:
         """What the resumed run shows beside the whole one."""
-        comparison, expected = self._resumed(whole, after, start), trainings(before.traces[0])
-        before_it = before if start == expected else None
+        comparison = self._resumed(whole, after, start)
+        before_it = before if start == self._at else None
         difference, found = self._parted(comparison, whole, before_it, after)
         comparison = replace(comparison, difference=difference)
         verdict = self._verdict(comparison, reruns=1, resume=self._told(start))
         if difference is not None:
             entry = Entry(losses=found)
             verdict = with_findings(verdict, self._session.text, difference, Bisection(), entry)
-        note = f"interrupted after {steps_done(self._at, expected)}, "
+        note = f"interrupted after {steps_done(before.done, self._at)}, "
         goes_on = f"it went on after {start}: where its last checkpoint was saved"
         told: list[str] = []
         if difference is None:
             told += unseen(self._session.text, whole, after)
             told += self._forgotten(whole, before_it, after)
-        note += goes_on if start != expected else "and resumed at the next"
+        note += goes_on if start != self._at else "and resumed at the next"
         return with_notes(verdict, *told, note)
 
     @staticmethod
@@ -209,7 +208,7 @@ class _Resumption:
     def _held(self, whole: Process, before: Process | None, after: Process, rank: int) -> list[str]:
         """The traces beside which it lies what the runs held as the resumed one begins."""
         if before is None:
-            number = number_of(whole.traces[0], after.traces[0].header.first_step)
+            number = after.traces[0].header.first_step
             until_then = partial(self._start, recording(number, held=number))
             (whole,) = self._run(until_then, limited=True)
             whole.look()
@@ -262,12 +261,6 @@ def _failed(process: Process) -> Failure | None:
 def trainings(trace: Trace) -> int:
     """How many training steps a trace has."""
     return sum(step.kind == "training" for step in trace.steps())
-
-
-def number_of(trace: Trace, training: int) -> int | None:
-    """The number of a training step among all steps."""
-    found = (step.number for step in trace.steps() if step.kind == "training")
-    return next(islice(found, training, None), None)
 
 
 def resumed_at(whole: Trace, after: Trace, expected: int) -> int:

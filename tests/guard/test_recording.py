@@ -560,6 +560,20 @@ def test_until_a_step_and_from_another_number(tmp_path: Path) -> None:
     assert (trace.end.status, trace.end.message) == ("stopped", "step 41 was the last to record")
 
 
+def test_where_a_run_is_resumed_training_steps_are_counted_alone(tmp_path: Path) -> None:
+    def evaluating() -> None:
+        model = Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            with torch.no_grad():
+                model.eval()(torch.ones(2, 4))
+            model.train()(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+
+    trace = recorded(tmp_path, evaluating, until=1, held=2)
+    assert kinds(trace) == ["evaluation", "training"] * 2
+
+
 def test_values_tell_what_the_numbers_were(tmp_path: Path) -> None:
     def twice() -> None:
         model = nn.Linear(100, 100)
