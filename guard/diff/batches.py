@@ -139,8 +139,8 @@ def _agreeing(situation: Situation) -> str:
     if not any(each.kind == "generator" for each in events):
         return "No generator was recorded here. "
     if not situation.generators:
-        more = "; those of a loader's workers, if it has any, are not recorded"
-        more = more if _is_loaded(events) else ""
+        has_workers = any(each.phase == "workers" for each in events)
+        more = "; those of the loader's workers are not recorded" if has_workers else ""
         return f"Every recorded generator agrees{more}. "
     return f"Not the same either: {named_generators(situation.generators)}. "
 

@@ -187,5 +187,6 @@ def install(stack: ExitStack, session: Session) -> None:
             batch = following(self)
         finally:
             recorder.turn(muted=-1)
-        recorder.batch(recorder.names.label(self._dataset), batch)
+        by = "workers" if self._num_workers else ""
+        recorder.batch(recorder.names.label(self._dataset), batch, by)
         return batch

@@ -166,7 +166,7 @@ class Recorder:
     # Batches
 
     @guarded
-    def batch(self, name: str, value: Any) -> None:  # noqa: ANN401
+    def batch(self, name: str, value: Any, phase: Phase) -> None:  # noqa: ANN401
         """A loader gave a batch."""
         self.close_evaluation()
         place = places.own()
@@ -174,7 +174,7 @@ class Recorder:
         summary = summary_of(value) if self.options.values else None
         of = source("batch", name)
         self._loads = True
-        self._wait(of, found.detail, place, found.digest, None, summary, "", of_samples(value))
+        self._wait(of, found.detail, place, found.digest, None, summary, phase, of_samples(value))
         self.generators.look(self._wait, place, all_of_them=True)
         self._batches += 1
         if self._batches > _MOST_WAITING:

@@ -23,7 +23,7 @@ Kind = Literal[
     "operator",  # an aten operator's outputs, and its inputs
     "held",  # by a program as it ends, beside what is recorded: in no trace
 ]
-Phase = Literal["forward", "backward", ""]
+Phase = Literal["forward", "backward", "workers", ""]
 StepKind = Literal[
     "training",  # what an optimizer's step ended
     "evaluation",  # an outermost forward without gradients, and what belongs to it
@@ -81,7 +81,7 @@ class Event:
     # of a loss or a hyperparameter; of an operator: the first Python float it was given
     value: float | None = None
     summary: Summary | None = None
-    phase: Phase = ""  # of an operator or a module's output
+    phase: Phase = ""  # of an operator or a module's output; of a batch, by whom it was made
     module: str = ""  # of an operator: the module it ran in
     # of an operator: the digest of its inputs; of a batch: the sum over its samples, the lowest
     # bytes first; b"" for anything else

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from recorded_runs import (
@@ -173,20 +173,16 @@ def test_that_a_generator_is_seeded_on_another_rank_is_told(
     assert told is found.advice.endswith("Do so on each rank.") is not of_both
 
 
-@pytest.mark.parametrize("loads", [True, False])
-def test_workers_of_a_loader_are_named_where_there_is_a_loader(
-    tmp_path: Path, *, loads: bool
+@pytest.mark.parametrize("by", ["workers", ""])
+def test_workers_of_a_loader_are_named_where_there_are_any(
+    tmp_path: Path, by: Literal["workers", ""]
 ) -> None:
     def seen(events: list[Event], _: int) -> list[Event]:
-        name = "{}" if loads else "Net {} input"
-        return [
-            replace(each, name=name.format(each.name)) if each.kind == "batch" else each
-            for each in events
-        ]
+        return [replace(each, phase=by) if each.kind == "batch" else each for each in events]
 
     found = parted(tmp_path, {"edit": seen}, {"edit": chained(altered("batch", None, 3), seen)})
     assert "Every recorded generator agrees" in found.why
-    assert ("; those of a loader's workers, if it has any, are not recorded" in found.why) is loads
+    assert ("; those of the loader's workers are not recorded" in found.why) is bool(by)
 
 
 def test_another_environment_is_the_cause_only_of_what_nothing_else_explains(

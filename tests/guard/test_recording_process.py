@@ -64,6 +64,7 @@ def test_a_program_runs_as_ever_with_its_workers(tmp_path: Path) -> None:
     assert (trace.end.status, trace.end.message) == ("raised", "SystemExit: 3")
     assert [each.kind for each in trace.steps()] == ["training", "training", "end"]
     assert {each.name for each in trace.step(0).events if each.kind == "output"} == {"Linear"}
+    assert [each.phase for each in trace.step(0).events if each.kind == "batch"] == ["workers", ""]
     assert trace.header.command == (str(script), "--exit")
     assert trace.header.folder == str(tmp_path)
     assert trace.header.environment["fingerprint"] in trace.header.environment["digest"]
