@@ -73,6 +73,11 @@ HOGWILD = Completion(
 )
 
 
+# Methods that ask how far work beside the rest has come: of futures, tasks, events, locks, queues,
+# processes, the results of pools, and collectives.
+ASKING = words("done is_set is_alive running qsize locked poll successful ready is_completed")
+
+
 class Threaded(NamedTuple):
     """What runs in several threads unless it is told otherwise: by which parameter, its place, and
     what the threads do."""
@@ -238,7 +243,7 @@ def starts_worker(word: str) -> bool:
 # several processes share.
 BESIDE = (
     *("Thread", "Timer(", "submit(", "run_in_executor(", "apply_async(", "map("),
-    *("Process(", "spawn(", "start_new_thread("),
+    *("Process(", "spawn(", "start_new_thread(", "add_done_callback("),
 )
 # What is called when an object goes, how that is written, and which argument is called then.
 FINALIZER = "__del__"
@@ -246,7 +251,7 @@ GOING = ("finalize(", "ref(", "WeakMethod(", "proxy(")
 ON_GOING = {"finalize": 2, "ref": 2, "WeakMethod": 2, "proxy": 2}
 SHARING = ("share_memory", "share_memory_", "Value", "Array", "RawArray", "SharedMemory")
 SUBMITTING = words("apply_async run_in_executor submit")  # to a pool
-_IN_THREADS = SUBMITTING | {"Timer"}
+_IN_THREADS = SUBMITTING | {"Timer", "add_done_callback"}
 _IN_PROCESSES = words("spawn start_new_thread")
 
 

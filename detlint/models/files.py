@@ -55,6 +55,10 @@ _INSERTS = re.compile(
 )
 # What opens a file, whose mode is given second.
 OPENERS = words("builtins.open codecs.open gzip.open io.open")
+# What puts the time into the bytes that it makes, unless it is given another as `mtime`; and what
+# does so if it is opened to write: an archive has the times of its files (Python 3.11 to 3.14).
+STAMPED = words("gzip.compress shutil.make_archive")
+STAMPED_OPEN = words("gzip.open GzipFile tarfile.open ZipFile")
 # Options by which rows are added to a file or a table.
 APPENDING = {"mode": "a", "if_exists": "append"}
 # What reads settings, of which several files hold the same.

@@ -31,7 +31,7 @@ _CONTENT = (
     "Look at what it is made from, by a loader, its sampler and its transforms or by other code: a "
     "generator object without a seed (numpy.random.default_rng(), random.Random()), the time, "
     "hash(), a thread or a limit in seconds, memory from torch.empty or numpy.empty; then at files "
-    "that one run saw and the other did not."
+    "that another program writes, or that one run saw and the other did not."
 )
 _BETWEEN = (
     "Look at what the program does with the batch before it calls the model: noise, a mask, mixing "

@@ -16,30 +16,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from guard.diff.sources import (
-    allocates,
-    collects,
-    counts,
-    draws_file,
-    draws_name,
-    file_names,
-    fills,
-    fills_item,
-    has_factory,
-    is_begun,
-    is_clock,
-    is_fresh,
-    lists,
-    locks,
-    looks_for_files,
-    measures,
-    moves_file,
-    opens_file,
-    reads_file,
-    variable_names,
-    waits,
-    writes_file,
-)
+from guard.diff import Source, sources
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ, frame_of
 from guard.diff.written import (
@@ -51,7 +28,7 @@ from guard.diff.written import (
     shared_keys,
     whole_keys,
 )
-from guard.digests.traits import ALONE, ASKED, DRAWN, DRAWS, LEFT, SHARED, STRINGS, TURNS, Traits
+from guard.digests import traits
 from guard.digests.values import OPAQUE
 
 if TYPE_CHECKING:
@@ -110,10 +87,11 @@ def _first(origins: Iterable[Node]) -> Origins:
 
 def _asks_files(node: Node) -> bool:
     """Whether it asks if a file is there, or reads one under a lock."""
-    if looks_for_files(node.statement):
+    if sources.calls(node.statement, sources.PRESENT):
         return True
     before = (each for each in node.within.nodes if each.order < node.order)
-    return reads_file(node.statement) and any(locks(each.statement) for each in before)
+    is_locked = any(sources.calls(each.statement, sources.LOCKS) for each in before)
+    return is_locked and sources.calls(node.statement, sources.READING)
 
 
 def _called_of(node: Node) -> set[Path]:
@@ -133,7 +111,7 @@ class Flows:
     """Origins of all that differs between two recordings."""
 
     def __init__(
-        self, nodes: list[Node], traits: dict[tuple[str, int], Traits] | None = None
+        self, nodes: list[Node], traits: dict[tuple[str, int], traits.Traits] | None = None
     ) -> None:
         self.nodes = nodes
         self._traits = traits or {}
@@ -145,20 +123,22 @@ class Flows:
         self.written = Written()  # what differs
         self._inserted = Written()  # in another order alone, as far as is seen
         self._writers_of = Writers(nodes)
-        self._late: set[Node] = set()  # threads read there what the main one writes meanwhile
+        # what reads what others write meanwhile: SHARED, or IN_MEMORY if it writes it, too
+        self._late: dict[Node, int] = {}
         self._any = (Written(), Written())  # all, by run
         # results that went to a library, and what a thread wrote into what it was given
         self.escapes: list[tuple[int, str, Origins]] = []
         self._states = StateOrigins(nodes, self._drawing)
         self.moves = self._states.moves  # statements after which a state differs
-        self._writers = [
-            each for each in nodes if writes_file(each.statement) or variable_names(each.statement)
-        ]
-        self._writing = {each.process for each in self._writers if writes_file(each.statement)}
-        self._drawers = [each for each in nodes if draws_name(each.statement)]
+        writing = [each for each in nodes if sources.writes_file(each.statement)]
+        self._writing = {each.process for each in writing}
+        setting = [each for each in nodes if sources.variable_names(each.statement)]
+        self._writers = sorted({*writing, *setting}, key=lambda each: each.order)
+        self._drawers = [e for e in nodes if sources.calls(e.statement, sources.DRAWN_NAMES)]
         self._handlers = [each for each in nodes if each.is_on_a_signal and each.statement.writes]
         # by name, those of classes that are made anew for each object, and dicts for each key
-        self._fields = {e.statement.writes[0][-1]: e for e in nodes if has_factory(e.statement)}
+        fields = [each for each in nodes if sources.has_factory(each.statement)]
+        self._fields = {each.statement.writes[0][-1]: each for each in fields}
         self._branched: dict[object, Origins] = {}  # by frame
         self._given: dict[Node, Origins] = {}
         self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
@@ -167,24 +147,24 @@ class Flows:
         for node in self.nodes:
             self._follow(node)
 
-    def traits(self, node: Node) -> Traits:
+    def _held(self, node: Node) -> traits.Traits:
+        return self._traits.get(node.key, traits.Traits())
+
+    def traits(self, node: Node) -> traits.Traits:
         """What a statement's values are made of; a file that it asks for is what others write."""
-        found = self._traits.get((node.file, node.statement.line), Traits())
-        is_shared = node in self._late or self._asks_others(node)
-        also = SHARED * is_shared | TURNS * self._states.is_of_others(node)
-        also |= ALONE * self._writers_of.is_alone(node)
+        found = self._held(node)
+        also = self._late.get(node, 0) | traits.SHARED * self._asks_others(node)
+        also |= traits.TURNS * self._states.is_of_others(node)
+        also |= traits.ALONE * self._writers_of.is_alone(node)
         if self.left:  # also of what was opened there, and is gone through here
             nodes = (node, *self.makers(node))
-            also |= LEFT * any(each.stands_at(place) for each in nodes for place in self.left)
+            also |= traits.LEFT * any(e.stands_at(place) for e in nodes for place in self.left)
         return found._replace(read=found.read | also)
 
     def _drawing(self, node: Node) -> set[Path]:
         """The generators of which it calls a method."""
-        found = self._traits.get((node.file, node.statement.line))
-        if found is None or not found.read & DRAWS:
-            return set()
-        pairs = zip(node.statement.reads, found.paths, strict=False)
-        return {path for path, bits in pairs if bits & DRAWS} & {*node.statement.touches}
+        pairs = zip(node.statement.reads, self._held(node).paths, strict=False)
+        return {path for path, bits in pairs if bits & traits.DRAWS} & {*node.statement.touches}
 
     def _is_in_turn(self, node: Node) -> bool:
         """Whether all that differs of what it reads is the generator of the process that was given
@@ -233,10 +213,15 @@ class Flows:
         self.tainted.append(node)
         for path, pair in gives:
             self._write(node, path, pair)
-        if node.is_in_thread and any(path[0] in node.within.call.names for path, _ in gives):
-            self.escapes.append((node.order, node.within.role, node.origins))
+        if not self._inserts(node):
+            self._hand_on(node, [path for path, _ in gives])
         self._give_back(node)
         self._escape(node)
+
+    def _hand_on(self, node: Node, paths: Iterable[Path]) -> None:
+        """What a thread writes, or puts, into what it was given comes to others."""
+        if node.is_in_thread and any(path[0] in node.within.call.names for path in paths):
+            self.escapes.append((node.order, node.within.role, node.origins))
 
     def _follow_extra(self, node: Node) -> None:
         """What only one run did has the origins of what decided it."""
@@ -252,6 +237,7 @@ class Flows:
             touched = at - len(node.statement.writes)
             if touched < 0 or ran.gave[at] != ran.touched[touched]:
                 self._write(node, path, None)
+        self._hand_on(node, node.statement.gives)
         self._escape(node)
 
     def _decided(self, cause: Node) -> Origins:
@@ -265,7 +251,7 @@ class Flows:
         if not node.is_last or root.above is not None:
             return
         origins = node.origins if root.differs else NOTHING
-        if not origins and root.role != "main" and self.traits(node).read & DRAWN:
+        if not origins and root.role != "main" and self.traits(node).read & traits.DRAWN:
             origins = self._of_drawn_names(node, _DEEP - 1)  # another process knows none of them
         if origins:
             self.escapes.append((node.order, root.role, origins))
@@ -309,7 +295,7 @@ class Flows:
     def _inserts(self, node: Node) -> bool:
         """Whether a thread fills an item with what agrees, of what holds others by then: who reads
         items and not their order is given the same."""
-        if not node.is_in_thread or not fills_item(node.statement):
+        if not node.is_in_thread or not sources.fills_item(node.statement):
             return False
         whole = node.statement.writes[0]
         is_given = any(path != whole[: len(path)] for path, _ in self._differing(node))
@@ -326,16 +312,18 @@ class Flows:
                 if at < bound or ran.gave[at] != ran.touched[at - bound]:
                     for key in shared_keys(node, path):
                         self._any[run].add(key, ran.ended or NEVER, node)
-            for at in node.statement.known if node.statement.restores else ():
-                self._any[run].add(("object", ran.reads[at]), ran.ended or NEVER, node)
+            bits = -1 if node.statement.restores else OPAQUE * sources.is_fresh(node.statement)
+            for at in node.statement.known if bits else ():
+                if ran.reads[at] & bits:
+                    self._any[run].add(("object", ran.reads[at]), ran.ended or NEVER, node)
             self._states.note(node, run)
 
     # Back from one statement
 
     def _of(self, node: Node) -> Origins:
         """Those of a statement whose result differs."""
-        clocked = is_clock(node.statement) and not is_begun(node.statement)
-        if clocked or measures(node.statement) or self._is_in_turn(node):
+        clocked = sources.is_clock(node.statement) and not sources.is_begun(node.statement)
+        if clocked or sources.gives(node.statement, Source.LOAD) or self._is_in_turn(node):
             return frozenset((node,))
         below = [each for each in node.below if each.differs]
         # what it calls may have been given by it what differs: that tells nothing
@@ -345,37 +333,38 @@ class Flows:
         inputs = list(self._differing(node))
         found = self._of_inputs(node, inputs)
         states = self._states.of(node)
-        if fills(node.statement):
-            found = frozenset(each for each in found if not allocates(each.statement))
+        if sources.calls(node.statement, sources.FILLING):
+            empty = [e for e in found if sources.gives(e.statement, Source.UNWRITTEN_MEMORY)]
+            found = found.difference(empty)
             if not found and not states:
                 return frozenset((node,))
         if states:
             found = (found | states) if inputs else states
         # A view of it was given to a thread, which wrote it.
-        if inputs and all(allocates(each.statement) for each in found):
+        if inputs and all(sources.gives(each.statement, Source.UNWRITTEN_MEMORY) for each in found):
             since = max((each.order for each in found), default=0)
             later = frozenset(e for e in self._from_elsewhere(node) if e.order > since)
             found = later or found
         found = found or (self._of_those_below(node) - {node} if inputs else NOTHING)
-        if found or (inputs and not is_clock(node.statement)):
+        if found or (inputs and not sources.is_clock(node.statement)):
             return _first(found)
         # what it goes through was given by a call, in its first round
         found = self._handed_on(node) or self._on_a_signal(node)
         below = [each for each in round_that_called(node).below if each.differs]
         found = found or self._of_results(below) - {node}
         found = found or self._of_those_below(node) - {node} or self._gone_through(node, _DEEP)
-        if not is_fresh(node.statement):
+        if not (sources.is_fresh(node.statement) or sources.asks(node.statement)):
             found = found or self._from_elsewhere(node)
         found = found or self._of_drawn_names(node, _DEEP) or self._of_chosen_part(node)
         found = found or self._of_file(node) or self._gone_through(node, _DEEP, is_given=True)
-        if counts(node.statement):  # by itself it goes on alike: what takes from it decides
+        if sources.counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
         return found or self._of_collected(node) or self._of_factory(node) or frozenset((node,))
 
     def _of_factory(self, node: Node) -> Origins:
         """Of what takes an item of a dict, what gave that the factory that may have made the item:
         a library calls it."""
-        names = (path[-1] for path in node.statement.reads if not is_fresh(node.statement))
+        names = (path[-1] for path in node.statement.reads if not sources.is_fresh(node.statement))
         return frozenset([self._fields[each] for each in names if each in self._fields][:1])
 
     def _of_file(self, node: Node) -> Origins:
@@ -386,9 +375,10 @@ class Flows:
         roles = {each.within.role for each in found}
         several = [each for each in found if each.is_beside_others and len(roles) > 1]
         for each in found:
-            fresh = frozenset((each,)) if self._is_fresh(each) else NOTHING
-            each.origins = each.origins or self.behind(each) or fresh
-            if moves_file(each.statement):
+            each.origins = each.origins or self.behind(each)
+            if self._is_fresh(each) or sources.calls(each.statement, sources.PROGRAMS):
+                each.origins = each.origins or frozenset((each,))
+            if sources.moves_file(each.statement):
                 each.origins = each.origins or self._of_file(each)
             if each.origins:
                 return each.origins | {*several[:1]}
@@ -397,17 +387,17 @@ class Flows:
     def wrote(self, node: Node) -> Iterator[Node]:
         """Statements that wrote into a file which a statement reads, as its name shows, or set a
         variable of the environment; the last first."""
-        is_read = reads_file(node.statement) or moves_file(node.statement)
-        is_read = is_read or any(self._handles(node))
+        is_read = sources.moves_file(node.statement) or any(self._handles(node))
+        is_read = is_read or sources.calls(node.statement, sources.READING)
         names = set(self._file_names(node)) if is_read else set()
-        variables = set(variable_names(node.statement))
+        variables = set(sources.variable_names(node.statement))
         if not names and not variables:
             return
         before = (each for each in reversed(self._writers) if each.order < node.order)
         for each in islice(before, _WRITERS):
             if not (
                 names.isdisjoint(self._file_names(each))
-                and variables.isdisjoint(variable_names(each.statement))
+                and variables.isdisjoint(sources.variable_names(each.statement))
             ):
                 yield each
 
@@ -417,17 +407,17 @@ class Flows:
         for each in made:
             if each is None or each is node:
                 continue
-            if opens_file(each.statement) or reads_file(each.statement):
+            if sources.calls(each.statement, sources.READING | sources.OPENING):
                 yield each
 
     def _file_names(self, node: Node) -> Iterator[object]:
         """What may name a file: constants, and the digests of texts and paths, also of those that a
         property gives."""
         for each in (node, *self._handles(node)):
-            yield from file_names(each.statement)
+            yield from sources.file_names(each.statement)
             yield from (below.call.result for below in each.below if below.call.result & 1)
             pairs = zip(each.ran.reads, self.traits(each).paths, strict=False)
-            yield from (digest for digest, bits in pairs if digest & 1 and bits & STRINGS)
+            yield from (digest for digest, bits in pairs if digest & 1 and bits & traits.STRINGS)
 
     def _handed_on(self, node: Node) -> Origins:
         """Of what a statement takes from a queue and its like, where another thread has made it."""
@@ -455,7 +445,7 @@ class Flows:
 
     def _of_collected(self, node: Node) -> Origins:
         """Of what has the garbage collected there and then, what decided how much had been made."""
-        return self._of_pace(node) if collects(node.statement) else NOTHING
+        return self._of_pace(node) if sources.calls(node.statement, sources.COLLECTING) else NOTHING
 
     def before(self, node: Node) -> Iterator[Node]:
         """Statements that what differs of a statement's inputs comes from, the surest first."""
@@ -494,16 +484,16 @@ class Flows:
     def _of_drawn_names(self, node: Node, deep: int) -> Origins:
         """What drew a name that a statement takes apart: the same stands for it in both runs, so
         that nothing before seems to differ."""
-        if not deep or draws_name(node.statement):
+        if not deep or sources.calls(node.statement, sources.DRAWN_NAMES):
             return NOTHING
-        if lists(node.statement):
+        if sources.calls(node.statement, sources.LISTING):
             return self._of_sorted_names(node)
-        if not self.traits(node).read & DRAWN:
+        if not self.traits(node).read & traits.DRAWN:
             return NOTHING
         for each in self.makers(node):
-            if draws_name(each.statement):
+            if sources.calls(each.statement, sources.DRAWN_NAMES):
                 return frozenset((each,))
-            if self.traits(each).gave & DRAWN and each is not node:
+            if self.traits(each).gave & traits.DRAWN and each is not node:
                 found = self._of_drawn_names(each, deep - 1)
                 if found:
                     return found
@@ -518,9 +508,9 @@ class Flows:
     def _drawn_before(self, node: Node, *, files: bool = False) -> Origins:
         """What drew a name last, where nothing of the program's binds it: a library does, or code
         that it makes, such as the ``__init__`` of a dataclass."""
-        drew = draws_file if files else draws_name
+        drew = sources.DRAWN_FILES if files else sources.DRAWN_NAMES
         before = (each for each in self._drawers if each.order <= node.ran.began)
-        return frozenset([each for each in before if drew(each.statement)][-1:])
+        return frozenset([each for each in before if sources.calls(each.statement, drew)][-1:])
 
     def _of_results(self, below: list[Calling]) -> Origins:
         found: set[Node] = set()
@@ -543,7 +533,7 @@ class Flows:
 
     def _from_elsewhere(self, node: Node) -> Origins:
         """What other processes and threads gave to a library, where a statement asks one."""
-        if is_clock(node.statement):
+        if sources.is_clock(node.statement):
             return NOTHING
         role = node.within.role
         seen, found = self._elsewhere.get(role, (0, {}))
@@ -622,6 +612,8 @@ class Flows:
             found = self.given(above)
         found = found or self._written_to(shared_keys(node, path), before)
         found = found or self._written_to(whole_keys(node, path), before) or late
+        if not found and self._is_in_memory(node, path):  # of a process that is not followed
+            return self._meanwhile(node, path)
         field = self._field_of(path)
         found = found or (frozenset((field,)) if field else self._of_its_maker(node, path))
         if found or above is None:
@@ -712,7 +704,7 @@ class Flows:
 
     def _is_fresh(self, node: Node) -> bool:
         """Whether what a statement gives is another in each run, whatever it is given."""
-        return is_fresh(node.statement) or bool(self.traits(node).gave & ASKED)
+        return sources.is_fresh(node.statement) or bool(self.traits(node).gave & traits.ASKED)
 
     def makers(self, node: Node) -> list[Node]:
         """What made the things that a statement uses, each the last before it."""
@@ -744,18 +736,33 @@ class Flows:
                 others = [each for each in found if each and each.within.role != node.within.role]
                 others.sort(key=lambda each: not each.is_in_thread)
                 before = (each for each in node.within.nodes if each.order < node.order)
-                waiting = [each for each in before if waits(each.statement)]
-                if not waiting and node.is_in_thread:
+                waiting = [each for each in before if sources.waits(each.statement)]
+                is_shared = bool(others) and self._is_in_memory(node, path, traits.LENT)
+                if not waiting and (node.is_in_thread or is_shared):
                     early = all(self._writers_of.is_before(each, node) for each in others)
                     if early and any(each and _is_of_another_task(each, node) for each in found):
                         return frozenset((node,))
                     if not others:  # its own thread wrote it, in the course of what differs
                         continue
                     if not others[0].is_in_thread:  # the main one writes it meanwhile
-                        self._late.add(node)
-                        return frozenset((node,))
+                        return self._meanwhile(node, path)
+                if others and others[0].cause is not None and not waiting:
+                    return others[0].origins  # one run alone did it: what decided that
                 return frozenset(waiting[-1:] or others[:1] or (node,))
         return NOTHING
+
+    def _meanwhile(self, node: Node, path: Path) -> Origins:
+        """A statement, which reads what others write at any time, or changes it as they do."""
+        is_written = any(path[: len(each)] == each for each in node.statement.writes)
+        is_of_both = is_written and self._is_in_memory(node, path, traits.LENT)
+        self._late[node] = traits.IN_MEMORY if is_of_both else traits.SHARED
+        return frozenset((node,))
+
+    def _is_in_memory(self, node: Node, path: Path, bits: int = 0) -> bool:
+        """Whether what a statement reads there lies in memory that several processes share; bits:
+        or may, by further traits."""
+        read = zip(node.statement.reads, self._held(node).paths, strict=False)
+        return any(each == path and of & (traits.IN_MEMORY | bits) for each, of in read)
 
     def _is_of_each_thread(self, node: Node, path: Path) -> bool:
         """Whether it lies in a ``threading.local``, where no other thread writes."""

@@ -8,7 +8,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from detlint.models.files import TELLING, WRITERS, inserts
+from detlint.models.completions import ASKING
+from detlint.models.files import STAMPED, STAMPED_OPEN, TELLING, WRITERS, inserts
 from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import CLOCKS_BY_WORD, ENTROPY, NOW, TORCH_RESEEDING
 from guard.diff import Source
@@ -16,7 +17,7 @@ from guard.digests.traits import ASKED, MEASURED, of_file
 from guard.observe.statements import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from guard.observe.statements import Statement
 
@@ -36,12 +37,6 @@ def _of(origin: str) -> set[str]:
     return {".".join(each[-2:]) for each in names} | {each[-1] for each in names} - _SAY_LITTLE
 
 
-# What asks whether another thread or process is done; ``queue.empty()`` and others say that as
-# well, but mean something else in most programs.
-ASKING = {
-    *("done", "is_set", "is_alive", "running", "qsize", "locked", "poll", "successful"),
-    *("wait", "acquire"),
-}
 # By the last part of a call's name, or the last two where one says little.
 VARYING: dict[Source, set[str]] = {
     Source.CLOCK: {
@@ -55,7 +50,7 @@ VARYING: dict[Source, set[str]] = {
         *("cuda.mem_get_info", "shutil.disk_usage", "statvfs"),
     },
     Source.DRAWN_NAME: {*FILES, "mkdtemp", "TemporaryDirectory"},
-    Source.ENTROPY: {*_of("the operating system"), "getrandbits", "torch.seed"},
+    Source.ENTROPY: {*_of("the operating system"), "getrandbits", "torch.seed", "getsockname"},
     Source.PROCESS: {*_of("the process"), "gethostname"},
     Source.COLLECTION: {"gc.collect"},
     Source.READINESS: {*ASKING, "get_nowait"},
@@ -78,13 +73,14 @@ STATES = {"empty", "full"}  # of a queue
 _OF_OTHERS = {"wait", "wait_for", "select", "put"}  # whose first argument is what they are about
 # Whose first argument is the limit; of a text's ``join`` it is no number.
 _FIRST = {"join", "result"}
+_LOCKING = {"wait", "acquire"}  # what waits for others, or asks whether it has to
 # What writes all of the tensors that it is given first, on each rank, whatever these held.
 RECEIVING = {
     *("recv", "irecv", "all_gather", "all_gather_into_tensor", "reduce_scatter"),
     *("reduce_scatter_tensor", "all_to_all", "all_to_all_single"),
 }
 # What writes all of the tensor that it is given.
-_FILLING = {
+FILLING = {
     *(*RECEIVING, "broadcast", "scatter", "gather", "readinto", "recv_into"),
     *("copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"),
 }
@@ -133,8 +129,13 @@ _TELLING = {*TELLING, "executemany"}
 _TABLE = re.compile(r"(?i)\b(?:FROM|INTO)\s+(\w+)")
 _NAME = re.compile(r"(?<![.\w])\w{3,}")
 _MODE = 3  # characters that say how a file is opened, at most
-_PRESENT = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir"}
-_READING = {"read", "readline", "readlines", "read_text", "read_bytes", "load", "loads"}
+PRESENT = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir"}
+READING = {"read", "readline", "readlines", "read_text", "read_bytes", "load", "loads"} | _TELLING
+OPENING = {"open"}  # gives a file to read from or to write to
+PROGRAMS = VARYING[Source.PROGRAM]  # which may write files
+COLLECTING = VARYING[Source.COLLECTION]  # the garbage, there and then
+DRAWN_FILES = FILES | _UNIQUE  # names that no other run has, and that a file may have
+DRAWN_NAMES = VARYING[Source.DRAWN_NAME] | _UNIQUE  # those, and of folders
 _WRITING = {  # by the last part of a call's name, or the last two where one says little
     *(each.rpartition(".")[2] for each in WRITERS),
     *("write", "writelines", "writerow", "writerows", "write_text", "write_bytes", "tofile"),
@@ -142,7 +143,7 @@ _WRITING = {  # by the last part of a call's name, or the last two where one say
     *("makedirs", "unlink", "rmtree", "copytree", "os.remove", "os.link", "os.symlink"),
 }
 _MOVING = {"rename", "copyfile", "os.replace", "shutil.copy", "shutil.copy2", "shutil.move"}
-_LOCKING = {"flock", "lockf", "acquire", "FileLock", "SoftFileLock", "Lock"}
+LOCKS = {"flock", "lockf", "acquire", "FileLock", "SoftFileLock", "Lock"}
 _SEEDING = {
     *("manual_seed", "manual_seed_all", "seed", "seed_all", "seed_everything", "set_seed"),
     *("set_rng_state", "setstate", "set_state"),
@@ -158,6 +159,16 @@ def source_of(call: str) -> Source | None:
     if call.startswith("psutil."):
         return Source.LOAD
     return next((each for each, names in VARYING.items() if _is_one(call, names)), None)
+
+
+def calls(statement: Statement, names: Collection[str]) -> bool:
+    """Whether a statement calls one of some names."""
+    return any(_is_one(each, names) for each in statement.calls)
+
+
+def gives(statement: Statement, *given: Source) -> bool:
+    """Whether a statement calls what gives something that is another in each run."""
+    return any(source_of(each) in given for each in statement.calls)
 
 
 def makes_set(call: str) -> bool:
@@ -182,12 +193,8 @@ def measures_machine(call: ast.Call, name: str) -> bool:
 
 def is_clock(statement: Statement) -> bool:
     """Whether a statement asks a clock."""
-    if any(source_of(each) is Source.CLOCK for each in statement.calls):
-        return True
-    if not _calls(statement, _BY_WORD):
-        return False
-    calls = (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
-    return any(reads_now(each) for each in calls)
+    is_read = gives(statement, Source.CLOCK)
+    return is_read or (calls(statement, _BY_WORD) and any(map(reads_now, calls_of(statement))))
 
 
 def reads_now(call: ast.Call) -> bool:
@@ -199,7 +206,7 @@ def reads_now(call: ast.Call) -> bool:
 
 def varies(statement: Statement) -> bool:
     """Whether a statement asks for what is another value in each run: a clock, a process id."""
-    if is_clock(statement) or any(source_of(each) in VALUES for each in statement.calls):
+    if is_clock(statement) or gives(statement, *VALUES):
         return True
     is_of_worker = not _WORKERS.isdisjoint(each.rpartition(".")[2] for each in statement.calls)
     return is_of_worker and any(map(is_number, parts_of(statement.text)))
@@ -210,38 +217,51 @@ def is_number(part: ast.AST) -> bool:
     return isinstance(part, ast.Attribute) and part.attr in _NUMBERS
 
 
-def measures(statement: Statement) -> bool:
-    """Whether a statement measures the machine."""
-    return any(source_of(each) is Source.LOAD for each in statement.calls)
-
-
+@lru_cache(_KEPT)
 def is_fresh(statement: Statement) -> bool:
     """Whether what it gives is another in each run by itself: a time, an unseeded generator."""
-    if varies(statement):
+    if varies(statement) or stamps(statement):
         return True
-    calls = (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
-    bare = (each for each in calls if not each.args and not each.keywords)
+    bare = (each for each in calls_of(statement) if not each.args and not each.keywords)
     return any(ast.unparse(each.func).rpartition(".")[2] in UNSEEDED for each in bare)
+
+
+def stamps(statement: Statement) -> bool:
+    """Whether a statement puts the time into bytes that it makes."""
+    names = calls(statement, STAMPED | STAMPED_OPEN)
+    return names and any(is_stamped(each, ast.unparse(each.func)) for each in calls_of(statement))
+
+
+def is_stamped(call: ast.Call, name: str) -> bool:
+    """Whether a call of this dotted name does."""
+    given = {each.arg: each.value for each in call.keywords}
+    mode = getattr(given.get("mode", call.args[1] if call.args[1:] else None), "value", "")
+    is_written = isinstance(mode, str) and mode.startswith(("w", "x", "a"))
+    is_one = _is_one(name, STAMPED) or (_is_one(name, STAMPED_OPEN) and is_written)
+    return is_one and "mtime" not in given
+
+
+def calls_of(statement: Statement) -> Iterator[ast.Call]:
+    """The calls that stand in a statement."""
+    yield from (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
+
+
+def asks(statement: Statement) -> bool:
+    """Whether a statement asks how far others have come, or who comes first."""
+    if statement.kind == "Expr" or not calls(statement, ASKING | STATES | _LOCKING):
+        return False
+    named = ((each, ast.unparse(each.func)) for each in calls_of(statement))
+    return any(asks_others(*each) or is_arrival(*each) for each in named)
 
 
 def has_factory(statement: Statement) -> bool:
     """Whether it declares a field of a class of which each object gets another value, or makes a
     dict of which each new key does."""
-    is_given = "factory=" in statement.text or _calls(statement, {"defaultdict"})
+    is_given = "factory=" in statement.text or calls(statement, {"defaultdict"})
     if statement.kind not in ("AnnAssign", "Assign") or not is_given:
         return False
     given = (source_of(e) in VALUES or e.rpartition(".")[2] in UNSEEDED for e in statement.calls)
     return bool(statement.writes) and any(given)
-
-
-def draws_name(statement: Statement) -> bool:
-    """Whether a statement draws a name that no other run has: of a file, a UUID."""
-    return _calls(statement, VARYING[Source.DRAWN_NAME] | _UNIQUE)
-
-
-def draws_file(statement: Statement) -> bool:
-    """Whether a statement draws a name that a file may have."""
-    return _calls(statement, FILES | _UNIQUE)
 
 
 def seeds(statement: Statement, state: str = "") -> bool:
@@ -257,50 +277,31 @@ def seeds_by_name(call: str, state: str = "") -> bool:
     return is_of_it and call.rpartition(".")[2] in _SEEDING
 
 
-def lists(statement: Statement) -> bool:
-    """Whether a statement lists a folder."""
-    return _calls(statement, LISTING)
-
-
-def looks_for_files(statement: Statement) -> bool:
-    """Whether a statement asks whether a file is there."""
-    return _calls(statement, _PRESENT)
-
-
-def reads_file(statement: Statement) -> bool:
-    """Whether a statement reads what is in a file, or asks a database."""
-    return _calls(statement, _READING) or _calls(statement, _TELLING)
-
-
 @lru_cache(_KEPT)
 def writes_file(statement: Statement) -> bool:
-    """Whether a statement writes into a file, or makes, moves or removes one."""
-    if _calls(statement, _WRITING) or moves_file(statement) or _opens(statement, "wax+"):
+    """Whether a statement writes into a file, makes, moves or removes one, or starts a program."""
+    if calls(statement, _WRITING | PROGRAMS) or moves_file(statement) or stamps(statement):
         return True
-    return _calls(statement, _TELLING) and any(map(inserts, _texts(statement)))
+    is_told = calls(statement, _TELLING) and any(map(inserts, _texts(statement)))
+    return is_told or _opens(statement, "wax+")
 
 
 @lru_cache(_KEPT)
 def moves_file(statement: Statement) -> bool:
     """Whether a statement gives a file another name, or copies it: ``replace`` of a text takes more
     than one argument."""
-    if _calls(statement, _MOVING) or ".replace(" not in statement.text:
-        return _calls(statement, _MOVING)
-    calls = (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
-    return any(len(e.args) == 1 and ast.unparse(e.func).endswith(".replace") for e in calls)
-
-
-def opens_file(statement: Statement) -> bool:
-    """Whether a statement gives a file to read from or to write to."""
-    return _calls(statement, {"open"})
+    if calls(statement, _MOVING) or ".replace(" not in statement.text:
+        return calls(statement, _MOVING)
+    found = calls_of(statement)
+    return any(len(e.args) == 1 and ast.unparse(e.func).endswith(".replace") for e in found)
 
 
 def _opens(statement: Statement, modes: str) -> bool:
     """Whether a statement opens a file in one of some modes."""
-    if not opens_file(statement):
+    if not calls(statement, OPENING):
         return False
-    calls = (each for each in parts_of(statement.text) if isinstance(each, ast.Call))
-    given = (part for call in calls for part in (*call.args, *(e.value for e in call.keywords)))
+    found = calls_of(statement)
+    given = (part for call in found for part in (*call.args, *(e.value for e in call.keywords)))
     texts = (each.value for each in given if isinstance(each, ast.Constant))
     return any(isinstance(e, str) and len(e) <= _MODE and {*e} & {*modes} for e in texts)
 
@@ -309,10 +310,10 @@ def _opens(statement: Statement, modes: str) -> bool:
 def file_names(statement: Statement) -> frozenset[str]:
     """Constants of a statement that may name a file, and not only say of which kind; tables of a
     database."""
-    found = set()
-    for each in _texts(statement):
-        if ("." in each or "/" in each) and _NAME.search(each):
-            found.add(each)
+    found: set[str] = set()
+    for each in _texts(statement):  # of a command, each of its words
+        words = (word for word in each.split() if "." in word or "/" in word)
+        found.update(word for word in words if _NAME.search(word))
         found.update(f"table {name}" for name in _TABLE.findall(each))
     return frozenset(found)
 
@@ -332,24 +333,9 @@ def variable_names(statement: Statement) -> frozenset[str]:
     return frozenset((*_texts(statement), *filter(None, given)))
 
 
-def locks(statement: Statement) -> bool:
-    """Whether a statement takes a lock, for others not to write meanwhile."""
-    return _calls(statement, _LOCKING)
-
-
 def counts(statement: Statement) -> bool:
     """Whether a statement goes through a range of numbers."""
     return statement.kind == "For" and {"range"} <= {*statement.calls} <= {"range", "len"}
-
-
-def collects(statement: Statement) -> bool:
-    """Whether a statement has the garbage collected there and then."""
-    return _calls(statement, VARYING[Source.COLLECTION])
-
-
-def fills(statement: Statement) -> bool:
-    """Whether a statement writes all of a tensor: what was in it before is not read."""
-    return _calls(statement, _FILLING)
 
 
 @lru_cache(_KEPT)
@@ -361,11 +347,6 @@ def fills_item(statement: Statement) -> bool:
     mentions = [each for each in parts if path_of(each) == path]
     targets = (target for each in parts if isinstance(each, ast.Assign) for target in each.targets)
     return len(mentions) == 1 and all(isinstance(each, ast.Subscript) for each in targets)
-
-
-def allocates(statement: Statement) -> bool:
-    """Whether a statement gives memory that nothing has written."""
-    return any(source_of(each) is Source.UNWRITTEN_MEMORY for each in statement.calls)
 
 
 def told_by(name: str) -> Source | None:
@@ -382,12 +363,12 @@ def parts_of(text: str) -> list[ast.AST]:
 
 def waits(statement: Statement) -> bool:
     """Whether a statement waits for another thread or process, and for a limited time only."""
-    if not _calls(statement, _WAITING):
+    if not calls(statement, _WAITING):
         return False
     found = parts_of(statement.text)
     alone = {each.value for each in found if isinstance(each, ast.Expr)}
-    calls = (each for each in found if isinstance(each, ast.Call))
-    return any(is_limited(each, ast.unparse(each.func), alone=each in alone) for each in calls)
+    limited = (e for e in found if isinstance(e, ast.Call))
+    return any(is_limited(each, ast.unparse(each.func), alone=each in alone) for each in limited)
 
 
 def is_limited(call: ast.Call, name: str, *, alone: bool = False) -> bool:
@@ -425,10 +406,20 @@ def asks_others(call: ast.Call, name: str) -> bool:
     has put in a queue, and does not wait for that."""
     owner, _, last = name.rpartition(".")
     is_bare = not call.args and not call.keywords
-    if last in ASKING & _WAITING:
+    if last in _LOCKING:
         first = call.args[0] if call.args else None
         return bool(owner) and (isinstance(first, ast.Constant) or is_limited(call, name))
     return bool(owner) and (last in ASKING or (is_bare and last in STATES))
+
+
+def is_arrival(call: ast.Call, name: str) -> bool:
+    """Whether what a call gives tells who comes first: a barrier's ``wait()``, which counts, or an
+    ``acquire`` that does not wait."""
+    owner, _, last = name.rpartition(".")
+    given = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "blocking")]
+    if last == "acquire":
+        return bool(owner) and any(getattr(each, "value", True) is False for each in given)
+    return bool(owner) and last == "wait" and not call.args and not call.keywords
 
 
 def leaves_out(call: ast.Call, name: str) -> bool:
@@ -457,18 +448,19 @@ def of_arguments(call: ast.Call, *, alone: bool = False) -> tuple[Source, str] |
     """What the arguments of a call say that is another in each run, and in words; ``alone`` as for
     ``is_limited``."""
     name = ast.unparse(call.func)
-    if reads_now(call):
-        return Source.CLOCK, ast.unparse(call)
-    if leaves_out(call, name):
-        return Source.UNWRITTEN_MEMORY, f"{name}() with where= and without out="
-    if is_limited(call, name, alone=alone):
-        return Source.READINESS, f"{name}() waits for a limited time"
-    if is_unordered(call) or takes_any(call, name):
-        first = "gives first what is done first"
-        does = first if is_unordered(call) else "takes what comes first, from any rank"
-        return Source.THREAD_ORDER, f"{name}() {does}"
-    if is_asynchronous(call):
-        return Source.READINESS, f"{name}() with async_op=True goes on before it is done"
+    for source, says, does in (
+        (Source.CLOCK, reads_now(call), ""),
+        (Source.CLOCK, is_stamped(call, name), "writes the time into what it makes"),
+        (Source.UNWRITTEN_MEMORY, leaves_out(call, name), "with where= and without out="),
+        (Source.THREAD_ORDER, is_arrival(call, name) and not alone, "tells who comes first"),
+        (Source.READINESS, is_limited(call, name, alone=alone), "waits for a limited time"),
+        (Source.THREAD_ORDER, is_unordered(call), "gives first what is done first"),
+        (Source.THREAD_ORDER, takes_any(call, name), "takes what comes first, from any rank"),
+        (Source.READINESS, is_asynchronous(call), "is only begun by async_op=True"),
+        (Source.READINESS, name.rpartition(".")[2] in _LOCKING, ""),
+    ):
+        if says:
+            return source, f"{name}() {does}" if does else ast.unparse(call)
     return None
 
 
@@ -477,11 +469,7 @@ def is_asynchronous(call: ast.Call) -> bool:
     return any(e.arg == "async_op" and getattr(e.value, "value", False) for e in call.keywords)
 
 
-def _calls(statement: Statement, names: set[str]) -> bool:
-    return any(_is_one(each, names) for each in statement.calls)
-
-
-def _is_one(call: str, names: set[str]) -> bool:
+def _is_one(call: str, names: Collection[str]) -> bool:
     """Whether a dotted name is one of some, by its last part or its last two."""
     return call.rpartition(".")[2] in names or ".".join(call.split(".")[-2:]) in names
 

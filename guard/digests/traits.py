@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections import deque
 from itertools import islice, zip_longest
+from mmap import mmap
 from multiprocessing.process import parent_process
 from types import (
     BuiltinFunctionType,
@@ -49,7 +50,8 @@ FILES = {
 NAMED = 32768  # a class or a function, which as an item of a set is hashed by its address
 DRAWS = 16384  # an object that draws: a generator of Python's, NumPy's or torch's
 LEFT = 8192  # what an earlier run has left: a file, or what a folder holds
-IN_MEMORY = 4096  # tensors in memory that several processes share
+IN_MEMORY = 4096  # tensors and arrays in memory that several processes share
+LENT = 131072  # what lies there as well, as all does that a loader's workers hand over
 WEAK = 2048  # what holds objects weakly: they are gone when they have been collected
 ALONE = 65536  # what one thread writes, and others only read meanwhile
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
@@ -71,7 +73,7 @@ _CONTAINERS = (*_SETS, *_HOLDING)
 _HASHED_AS_TEXT = (str, bytes, os.PathLike, dt.date, dt.time)
 _NAMED = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _BY_ADDRESS: Any = object.__hash__
-_SHARING = {"multiprocessing.sharedctypes", "multiprocessing.managers"}
+_SHARING = {f"multiprocessing.{each}" for each in ("sharedctypes", "managers", "shared_memory")}
 _GENERATORS = {"Generator", "Random", "RandomState"}
 _OF_GENERATORS = ("random", "numpy.random", "torch._C")
 _QUEUES = {
@@ -117,7 +119,7 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
         elif deep and (sets := _gone_through(value)):
             found |= (_of_object(kind) & ~OBJECTS) | traits_of(sets, deep - 1)
         else:
-            found |= _of_object(kind) | IN_MEMORY * _is_in_shared_memory(value)
+            found |= _of_object(kind) | _in_shared_memory(value)
             if deep and _hashes_by_itself(kind):
                 found |= traits_of(_parts(value), deep - 1) & STRINGS
     return found
@@ -180,23 +182,32 @@ def _is_shared(kind: type) -> bool:
     return stores or kind.__module__ in _SHARING
 
 
-def _is_in_shared_memory(value: Any) -> bool:  # noqa: ANN401
-    """Whether a parameter, or the first of a module's, lies in memory that processes share; or any
-    tensor of such a process. What a loader's workers hand over lies there as well."""
+def _in_shared_memory(value: Any) -> int:  # noqa: ANN401
+    """Whether an array, a parameter, or the first of a module's, lies in memory that processes
+    share; or any tensor of such a process, beside which others are lent by a loader's workers."""
     torch: Any = sys.modules.get("torch")
-    if not hasattr(torch, "nn"):
-        return False
+    if not hasattr(torch, "nn") or type(value).__module__ == "numpy":
+        return IN_MEMORY * _is_mapped(value)
     if issubclass(type(value), torch.nn.Module):
         value = next(_parameters(value), None)
-    is_one = type(value) is torch.nn.Parameter
-    if not is_one and (type(value) is not torch.Tensor or parent_process() is None):
-        return False
+    is_one = type(value) is torch.nn.Parameter or parent_process() is not None
+    if type(value) not in (torch.nn.Parameter, torch.Tensor):
+        return 0
     if value.device.type != "cpu" or value.layout != torch.strided:
-        return False
+        return 0
     from guard.observe.modes import plainly
 
     with plainly():
-        return bool(value.untyped_storage().is_shared())
+        return (IN_MEMORY if is_one else LENT) * bool(value.untyped_storage().is_shared())
+
+
+def _is_mapped(value: Any) -> bool:  # noqa: ANN401
+    """Whether it is an array of memory that others may write: of a map, or a shared array's."""
+    array = getattr(sys.modules.get("numpy"), "ndarray", ())
+    while issubclass(type(value), array) and value.flags.writeable:
+        value = value.base
+    value = value.obj if type(value) is memoryview else value
+    return type(value) is mmap or _is_shared(type(value))
 
 
 def _parameters(module: Any) -> Iterator[Any]:  # noqa: ANN401

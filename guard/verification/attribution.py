@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from guard.diff import Cause
+from guard.diff import Cause, Source
 from guard.verification.plan import (
     ADDRESSES,
     CLOCK,
@@ -38,6 +38,7 @@ _LIKELY = {
     Cause.UNWRITTEN_MEMORY: ("memory",),
 }
 NONE = "none"
+STARTED = "; other programs that it starts may have hash seeds of their own"
 # Whose runs are forked from processes of their own, in which all objects lie elsewhere.
 FORKED_APART = (HASHES.name, LISTINGS.name, MEMORY.name)
 _GROUP = re.compile(r"\[\d+\]")
@@ -52,12 +53,12 @@ class Attribution:
     runs: int = 0  # that it took
     tried: tuple[str, ...] = ()  # circumstances that alone did not make it
 
-    @property
-    def note(self) -> str:
-        """For a person."""
+    def note(self, text: Text, source: Source = Source.NOT_SHOWN) -> str:
+        """For a person; ``source``: what the difference comes from."""
         if self.tried and not self.circumstance:
-            tried = ", ".join(self.tried)
-            return f"the difference did not come again where one of these alone was varied: {tried}"
+            is_open = source in (Source.NOT_SHOWN, *OF_CIRCUMSTANCES.values())
+            told = "the difference did not come again where one of these alone was varied: "
+            return (told + ", ".join(self.tried)) * is_open
         if not self.circumstance or not self.runs:
             return ""
         if self.circumstance == NONE:
@@ -65,7 +66,7 @@ class Attribution:
                 "they differ in the same circumstances too: with the same hash seed, the same "
                 "content of unwritten memory and the same order of listings; addresses of objects, "
                 "the clock and which thread comes first are others in each run anyway"
-            )
+            ) + STARTED * text.starts_programs
         found = circumstance_named(self.circumstance)
         return f"they differ where nothing else is varied than the {found.what}: {found.means}"
 

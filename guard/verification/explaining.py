@@ -16,28 +16,9 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.diff import Cause, Suspect
+from guard.diff import Cause, Suspect, sources
 from guard.diff.differences import Confidence, Explanation, Source
 from guard.diff.names import generator, listed
-from guard.diff.sources import (
-    FILE_TIMES,
-    LISTING,
-    OF_FILES,
-    STATES,
-    UNSEEDED,
-    fills_item,
-    is_asynchronous,
-    is_number,
-    makes_set,
-    of_arguments,
-    parts_of,
-    seeds_by_name,
-    source_of,
-    takes_any,
-    told_by,
-    varies,
-    writes_file,
-)
 from guard.digests.generators import NAMES
 from guard.digests.traits import (
     ALONE,
@@ -59,13 +40,14 @@ from guard.digests.traits import (
 )
 from guard.digests.values import OPAQUE
 from guard.observe.statements import CHANGING_FIRST, is_changing, path_of
-from guard.verification.attribution import NONE
+from guard.verification.attribution import NONE, STARTED
 from guard.verification.lost_state import LOST
 from guard.verification.plan import HASHES, LISTINGS, MEMORY, TIMING, circumstance_named
 from guard.verification.suspects import (
     AMONG_PROCESSES,
     ANY_RANK,
     BEGUN,
+    FIRST,
     FROM_A_THREAD,
     IN_A_QUERY,
     IN_A_TASK,
@@ -164,10 +146,10 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     """What it may be that differs, the surest first."""
     statement, shown = node.statement, f"`{node.statement.text}`"
     calls = list(zip(statement.calls, statement.lines, strict=True))
-    sources = [(source_of(name), name, line) for name, line in calls]
+    given = [(sources.source_of(name), name, line) for name, line in calls]
     # Clocks first; last the name of the machine, which is another one on another machine alone.
-    sources.sort(key=lambda e: (e[0] is not Source.CLOCK, e[1].endswith("gethostname")))
-    for source, name, line in sources:
+    given.sort(key=lambda e: (e[0] is not Source.CLOCK, e[1].endswith("gethostname")))
+    for source, name, line in given:
         if source is not None and source not in _BY_ITS_VALUES:
             yield Origin(source, f"{name}()", line)
     yield from _of_the_system(statement)
@@ -175,13 +157,13 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     yield from _of_texts(node, traits)
     last = _last_names(node)
     if traits.read & LEFT and circumstance != LISTINGS.name:
-        yield Origin(Source.LEFT, f"{shown} finds it there", _line(statement, LISTING))
-    if last & LISTING and "sorted" not in statement.calls:
-        yield Origin(Source.LISTING, shown, _line(statement, LISTING))
-    for each in filter(is_number, parts_of(statement.text)):
-        yield Origin(Source.PROCESS, ast.unparse(each), is_sure=varies(statement))
+        yield Origin(Source.LEFT, f"{shown} finds it there", _line(statement, sources.LISTING))
+    if last & sources.LISTING and "sorted" not in statement.calls:
+        yield Origin(Source.LISTING, shown, _line(statement, sources.LISTING))
+    for each in filter(sources.is_number, sources.parts_of(statement.text)):
+        yield Origin(Source.PROCESS, ast.unparse(each), is_sure=sources.varies(statement))
     yield from _of_entropy(node, traits)
-    for bits, source in OF_FILES.items():
+    for bits, source in sources.OF_FILES.items():
         if traits.read & bits:
             yield Origin(source, f"{shown} reads a file of the system")
     yield from _of_memory(shown, traits)
@@ -197,14 +179,14 @@ def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
     if traits.read & WEAK:
         what = f"{shown} asks for what is gone once it has been collected"
         yield Origin(Source.COLLECTION, what, is_sure=False)
-    if traits.read & IN_MEMORY:
+    if traits.read & (IN_MEMORY | SHARED) == IN_MEMORY:
         what = f"{shown} reads memory that other processes may write meanwhile"
         yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
 
 
 def _of_entropy(node: Node, traits: Traits) -> Iterator[Origin]:
     """What the system has seeded, or a database draws by itself."""
-    shown, parts = f"`{node.statement.text}`", parts_of(node.statement.text)
+    shown, parts = f"`{node.statement.text}`", sources.parts_of(node.statement.text)
     yield from _of_unseeded(node, parts)
     texts = (each.value for each in parts if isinstance(each, ast.Constant))
     drawn = any(isinstance(each, str) and draws_in_query(each) for each in texts)
@@ -221,7 +203,7 @@ def _of_unseeded(node: Node, parts: list[ast.AST]) -> Iterator[Origin]:
     for name, line in zip(node.statement.calls, node.statement.lines, strict=True):
         last = name.rpartition(".")[2]
         call = next((each for path, each in calls.items() if path and path[-1] == last), None)
-        if last not in UNSEEDED or (call is not None and not _are_told(call, node)):
+        if last not in sources.UNSEEDED or (call is not None and not _are_told(call, node)):
             continue
         given = [] if call is None else [*call.args, *(each.value for each in call.keywords)]
         is_sure = not any(isinstance(part, ast.Call) for each in given for part in ast.walk(each))
@@ -270,11 +252,11 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
         what = f"{shown} fails where others have come first"
         yield Origin(Source.THREAD_ORDER, what, fits=TOGETHER)
     waits = statement.kind in ("AsyncFor", "AsyncWith")
-    if waits or any(isinstance(each, ast.Await) for each in parts_of(statement.text)):
+    if waits or any(isinstance(each, ast.Await) for each in sources.parts_of(statement.text)):
         yield Origin(Source.READINESS, f"{shown} goes on when what it waits for is done")
     if traits.read & TURNS:
         yield Origin(Source.THREAD_ORDER, f"{shown} draws in tasks that any process may be given")
-    if traits.read & HANDED and not STATES.isdisjoint(_last_names(node)):
+    if traits.read & HANDED and not sources.STATES.isdisjoint(_last_names(node)):
         yield Origin(Source.READINESS, f"{shown} asks how many others have put there by then")
     if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
         yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
@@ -284,7 +266,7 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
 def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
     """What a thread or process writes and draws while others do."""
     shown = f"`{node.statement.text}`"
-    if node.is_beside_others and writes_file(node.statement):
+    if node.is_beside_others and sources.writes_file(node.statement):
         what = f"{shown} writes what others write as well"
         yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
     drawn, writes = draws(node, traits), bool(node.statement.writes)
@@ -294,7 +276,7 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.READINESS, what, is_sure=writes)
     elif node.is_in_thread and (drawn or _changes(node)):
         what = f"{shown} {'draws' if drawn else 'runs'} in a thread, beside others"
-        is_sure = not fills_item(node.statement)  # whose order may be nobody's
+        is_sure = not sources.fills_item(node.statement)  # whose order may be nobody's
         fits = "" if hands_over(node) else TOGETHER
         yield Origin(Source.THREAD_ORDER, what, is_sure=is_sure, fits=fits)
 
@@ -309,36 +291,39 @@ def draws(node: Node, traits: Traits) -> bool:
 def _of_the_system(statement: Statement) -> Iterator[Origin]:
     """What a file of the system tells, or the time of a file; what the arguments of calls say."""
     text = statement.text
-    found = parts_of(text)
-    alone = {each.value for each in found if isinstance(each, ast.Expr)}
+    found = sources.parts_of(text)
+    alone = {each.value for each in found if isinstance(each, (ast.Expr, ast.Await))}
     for each in found:
         if isinstance(each, ast.Constant) and isinstance(each.value, str):
-            told = told_by(each.value)
+            told = sources.told_by(each.value)
             if told is not None:
                 yield Origin(told, f"{each.value} in `{text}`")
-        elif (time := last_name(each)) in FILE_TIMES:
+        elif (time := last_name(each)) in sources.FILE_TIMES:
             yield Origin(Source.CLOCK, f"the time of a file, {time}, in `{text}`")
         elif isinstance(each, ast.Call):
-            by_arguments = of_arguments(each, alone=each in alone)
+            by_arguments = sources.of_arguments(each, alone=each in alone)
             if by_arguments is not None:
                 line, fits = _line(statement, [last_name(each.func)]), ""
-                if takes_any(each, ast.unparse(each.func)):
+                name = ast.unparse(each.func)
+                if sources.takes_any(each, name):
                     fits = ANY_RANK
-                elif is_asynchronous(each):
+                elif sources.is_arrival(each, name):
+                    fits = FIRST
+                elif sources.is_asynchronous(each):
                     fits = BEGUN
                 yield Origin(*by_arguments, line, fits=fits)
 
 
 def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     """Addresses and hashes."""
-    held, parts = traits.read | traits.gave, parts_of(node.statement.text)
+    held, parts = traits.read | traits.gave, sources.parts_of(node.statement.text)
     shown, last = f"`{node.statement.text}`", _last_names(node)
     names = {each.id for each in parts if isinstance(each, ast.Name)}
     is_own = ("id",) in node.statement.writes or "id" in node.within.call.names
     if "id" in names and not is_own:
         yield Origin(Source.OBJECT_ADDRESS, f"id() in {shown}", _line(node.statement, ["id"]))
     is_set = held & SETS or any(isinstance(each, _SETS) for each in parts)
-    is_set = is_set or any(map(makes_set, node.statement.calls))
+    is_set = is_set or any(map(sources.makes_set, node.statement.calls))
     what = "hash()" if "hash" in names or "__hash__" in last else ""
     if is_set and (last & _ORDERED or any(isinstance(each, _LOOPS) for each in parts)):
         what = what or "the order of a set"
@@ -355,7 +340,7 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
 
 def _of_texts(node: Node, traits: Traits) -> Iterator[Origin]:
     """Texts of objects that have no ``__repr__`` of their own: their address stands in them."""
-    parts = parts_of(node.statement.text)
+    parts = sources.parts_of(node.statement.text)
     called = {path_of(each.func) for each in parts if isinstance(each, ast.Call)}
     pairs = zip(node.statement.reads, traits.paths, strict=False)
     held = {path: bits for path, bits in pairs if path not in called}
@@ -418,7 +403,7 @@ def _last_names(node: Node) -> set[str]:
 
 OF_REASONS = {
     **{each.value: each for each in Source},
-    **dict.fromkeys((FROM_A_THREAD, IN_A_TASK, TOGETHER, ANY_RANK), Source.THREAD_ORDER),
+    **dict.fromkeys((FROM_A_THREAD, IN_A_TASK, TOGETHER, ANY_RANK, FIRST), Source.THREAD_ORDER),
     **dict.fromkeys((AMONG_PROCESSES, BEGUN), Source.READINESS),
     IN_A_QUERY: Source.ENTROPY,
     LOST: Source.STATE,
@@ -479,6 +464,7 @@ class Known(NamedTuple):
     is_timed      whether threads or clocks may decide when a generator is drawn from
     makers        files and lines of what made the things that the line uses
     is_one        whether one thread or process alone runs beside the main one
+    starts        whether other programs are started
     """
 
     difference: Difference
@@ -491,6 +477,7 @@ class Known(NamedTuple):
     is_timed: bool = False
     makers: tuple[tuple[str, range], ...] = ()
     is_one: bool = False
+    starts: bool = False
 
 
 def explanation(known: Known) -> Explanation:
@@ -562,8 +549,8 @@ def _of_statements(known: Known) -> Explanation | None:
 def seeded_by(links: Sequence[Link]) -> str:
     """Of a slice, what seeds a generator with a number that was computed before; or ""."""
     for each in links[1:]:
-        calls = (part for part in parts_of(each.text) if isinstance(part, ast.Call))
-        if any(call.args and seeds_by_name(ast.unparse(call.func)) for call in calls):
+        calls = (part for part in sources.parts_of(each.text) if isinstance(part, ast.Call))
+        if any(call.args and sources.seeds_by_name(ast.unparse(call.func)) for call in calls):
             return each.text
     return ""
 
@@ -679,7 +666,7 @@ def _excluded(known: Known, source: Source) -> list[str]:
     if known.circumstance == NONE and source not in OF_CIRCUMSTANCES.values():
         found.append(
             "hashes of strings, unwritten memory and the order of listings: the runs differ with "
-            "these the same"
+            "these the same" + STARTED * known.starts
         )
     if known.operator is not None and known.operator.cause is Cause.OUTSIDE:
         found.append("kernels: no operator before it gave another result for the same")

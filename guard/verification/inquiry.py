@@ -411,7 +411,9 @@ def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -
         _CUT_SHORT if verdict.interrupted else "",
         "" if asked.is_quick or verdict.interrupted else _FAR.format(LONGEST),
     )
-    notes = (*waits(watched), *bisection.notes, attribution.note, found.note, *left, *also)
+    cause = verdict.comparison.explanation if verdict.comparison else None
+    varied = attribution.note(opened.text, cause.source if cause else Source.NOT_SHOWN)
+    notes = (*waits(watched), *bisection.notes, varied, found.note, *left, *also)
     return with_notes(verdict, *notes)
 
 
@@ -472,7 +474,7 @@ def with_findings(
     left = tuple(dict.fromkeys(each.name for each in found.left))
     told = (verdict.circumstance, lines, begun, left, found.is_left, text.timed, found.makers)
     is_one = len(comparison.ranks) < 2 and text.threads.is_one
-    cause = explanation(Known(refined, shown, *told, is_one=is_one))
+    cause = explanation(Known(refined, shown, *told, is_one, text.starts_programs))
     is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
     if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:
         fits = lines[0].fits if lines else ""

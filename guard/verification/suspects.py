@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FROM_A_THREAD = "a generator that is drawn from at any time"
 TOGETHER = "what threads or processes write beside each other"
 ANY_RANK = "messages that are taken from any rank"
+FIRST = "who comes first"
 IN_A_TASK = "a generator of whichever process is given the task"
 IN_A_QUERY = "what a database draws"
 AMONG_PROCESSES = "what processes share, and change at any time"
@@ -55,7 +56,7 @@ REMEDIES = {
     Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
     "epochs in the place of seconds; of a file, from what it holds.",
     Source.ENTROPY: "Seed what draws with a fixed number, as in np.random.default_rng(seed) or "
-    "random.Random(seed); a UUID or the system's entropy is another one in each run.",
+    "random.Random(seed); a UUID, a free port or the system's entropy is another one in each run.",
     Source.GENERATOR: f"{SEEDING} Or give what draws there a seed of its own.",
     Source.PROCESS: "Take a fixed number, or the rank, in the place of the number of a process or "
     "a thread: the system gives another one in each run.",
@@ -67,13 +68,12 @@ REMEDIES = {
     "`python -m guard run` fixes PYTHONHASHSEED.",
     Source.OBJECT_ADDRESS: "Sort by, or compute from, what the objects hold, such as a number or a "
     "name: id() and the default hash() are addresses, which no seed fixes, and so is the hash of "
-    "None before Python 3.12. A dict or a list keeps the order of insertion, where a set does not. "
-    "In the place of the sets that wait() gives, go through the list of tasks that it was given.",
+    "None before Python 3.12. A dict or a list keeps the order of insertion, where a set does not.",
     Source.LISTING: "Sort what is listed: put sorted() around it, as in sorted(folder.iterdir()). "
     "What os.scandir gives needs a key: sorted(os.scandir(folder), key=lambda entry: entry.name).",
     Source.THREAD_ORDER: f"{_RESULTS} {_PARTS}",
-    Source.READINESS: "Wait for it at a step that is fixed, as job.result() and join() do without "
-    "a timeout, in the place of asking whether it is done by then.",
+    Source.READINESS: "Wait for it at a step that is fixed, as job.result(), work.wait() and "
+    "join() do without a timeout, in the place of asking whether it is done by then.",
     Source.COLLECTION: "Let no result hang on when objects are freed: release them by name, with "
     "a context manager or close(), in the place of __del__ and weak references.",
     Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "
@@ -99,6 +99,8 @@ ADVICE = {
     "torch.Generator().manual_seed(seed). Which thread draws first differs.",
     Source.THREAD_ORDER.value: _RESULTS,
     TOGETHER: _PARTS,
+    FIRST: "Let the number of the thread or process decide, as in `if number == 0`: which comes "
+    "first at a barrier or a lock is another one in each run.",
     ANY_RANK: "Name the rank to receive from: dist.recv(tensor, src=rank).",
     IN_A_TASK: "Let each task make its generator from its own number, as in "
     "np.random.default_rng([seed, task]), and not each process: which process is given which task "

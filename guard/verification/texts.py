@@ -18,20 +18,7 @@ from detlint.dataflow.orders.threads import Threads
 from detlint.dataflow.randomness.clocks import measured, span, timed_conditions
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source as Program
-from guard.diff import Source
-from guard.diff.sources import (
-    FILE_TIMES,
-    LISTING,
-    RECEIVING,
-    asks_others,
-    leaves_out,
-    makes_set,
-    measures_machine,
-    of_arguments,
-    reads_now,
-    source_of,
-    tells_date,
-)
+from guard.diff import Source, sources
 from guard.observe.statements import imported, in_full
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, CLOCK, HASHES, LISTINGS, MEMORY
@@ -118,8 +105,8 @@ class Text:
         made = (each.call for each in self._calls if each.name in _TENSORS)
         given = (call.args[0] for call in made if call.args)
         sized = any(not isinstance(each, (ast.List, ast.Tuple)) for each in given)
-        is_part = any(leaves_out(each.call, each.name) for each in self._calls)
-        empty = [e for e in self._calls if source_of(e.full) is Source.UNWRITTEN_MEMORY]
+        is_part = any(sources.leaves_out(each.call, each.name) for each in self._calls)
+        empty = [e for e in self._calls if sources.source_of(e.full) is Source.UNWRITTEN_MEMORY]
         ops = {(path, span(op.node)): op for path, op in self._ops} if empty else {}
         found = (ops.get((each.path, span(each.call))) for each in empty)
         return sized or is_part or any(each is None or not _is_filled(each) for each in found)
@@ -156,7 +143,7 @@ class Text:
     @cached_property
     def _sources(self) -> set[Source | None]:
         """What is called, of what gives something else in each run."""
-        return set(map(source_of, self._called))
+        return set(map(sources.source_of, self._called))
 
     @cached_property
     def _called(self) -> set[str]:
@@ -164,9 +151,14 @@ class Text:
         return {each.full for each in self._calls}
 
     @property
+    def starts_programs(self) -> bool:
+        """Whether it starts other programs, which have hashes of their own."""
+        return Source.PROGRAM in self._sources
+
+    @property
     def reads_date(self) -> bool:
         """Whether it asks which date or time it is. Clocks that only measure know no date."""
-        return self.reads_clock and any(map(tells_date, self._called))
+        return self.reads_clock and any(map(sources.tells_date, self._called))
 
     @cached_property
     def reads_clock(self) -> bool:
@@ -178,14 +170,14 @@ class Text:
         called = {each.func for each in nodes if isinstance(each, ast.Call)}
         named = (each for each in nodes if isinstance(each, (ast.Name, ast.Attribute)))
         handed = (each for each in named if each not in called)
-        is_handed = any(source_of(ast.unparse(each)) is Source.CLOCK for each in handed)
-        return not is_handed and not any(last_name(each) in FILE_TIMES for each in nodes)
+        is_handed = any(sources.source_of(ast.unparse(each)) is Source.CLOCK for each in handed)
+        return not is_handed and not any(last_name(each) in sources.FILE_TIMES for each in nodes)
 
     @property
     def clocks_of_libraries(self) -> Iterator[tuple[str, int, str]]:
         """Files, lines and calls that ask a clock which stays as it is: NumPy's, pandas'."""
         for path, call, _, full in self._calls:
-            if reads_now(call) or (full.startswith("pandas.") and tells_date(full)):
+            if sources.reads_now(call) or (full.startswith("pandas.") and sources.tells_date(full)):
                 yield path, call.lineno, ast.unparse(call)
 
     @property
@@ -230,7 +222,7 @@ class Text:
         """Whether something may depend on who or what is first."""
         if self.threads or not _TIMED.isdisjoint(self._sources):
             return True
-        waits = any(of_arguments(each.call) for each in self._calls)
+        waits = any(sources.of_arguments(each.call) for each in self._calls)
         return waits or any(self.timed_conditions.values()) or any(self.timers)
 
     @property
@@ -264,7 +256,7 @@ class Text:
         parts = (each for tree in self._all for each in _all(tree, ast.Attribute))
         totals = {each.value for each in parts if each.attr == _TOTAL}
         given = (each for each in self._calls if each.call not in totals)
-        return self._deciding(e for e in given if measures_machine(e.call, e.full))
+        return self._deciding(e for e in given if sources.measures_machine(e.call, e.full))
 
     @cached_property
     def polls(self) -> list[Poll]:
@@ -273,7 +265,7 @@ class Text:
             return []
         functions = (each for tree in self._all for each in _all(tree, *_FUNCTIONS))
         own = {each.name for each in functions}
-        asked = (each for each in self._calls if asks_others(each.call, each.full))
+        asked = (each for each in self._calls if sources.asks_others(each.call, each.full))
         given = (each for each in asked if last_name(each.call.func) not in own)
         spans = [
             (each.unit.source.path, span(each.node)) for each in self.threads.working if each.node
@@ -311,8 +303,8 @@ def _is_filled(made: Op) -> bool:
         if not uses:
             return False
         given, first = first, uses[0]
-    is_given = first.code == "call" and word_of(first) in RECEIVING and first.args[1:2] == [given]
-    return is_given and first.region is next(regions)
+    is_given = first.code == "call" and first.args[1:2] == [given]
+    return is_given and word_of(first) in sources.RECEIVING and first.region is next(regions)
 
 
 def _hashes(tree: ast.AST) -> bool:
@@ -320,7 +312,7 @@ def _hashes(tree: ast.AST) -> bool:
     return (
         any(_all(tree, ast.Set, ast.SetComp))
         or any(_is_keys(each.left) and _is_keys(each.right) for each in _all(tree, ast.BinOp))
-        or any(name == "hash" or makes_set(name) for _, name in calls(tree))
+        or any(name == "hash" or sources.makes_set(name) for _, name in calls(tree))
     )
 
 
@@ -337,7 +329,8 @@ def _lists(tree: ast.AST) -> bool:
     """Whether it lists folders, and does not sort what it gets at once."""
     ordered = (arg for call, name in calls(tree) if name == "sorted" for arg in call.args)
     in_order = {each for argument in ordered for each in ast.walk(argument)}
-    return any(last_name(call.func) in LISTING and call not in in_order for call, _ in calls(tree))
+    unsorted = (call for call, _ in calls(tree) if call not in in_order)
+    return any(last_name(call.func) in sources.LISTING for call in unsorted)
 
 
 _ACTS_ON = {HASHES.name: _hashes, ADDRESSES.name: _asks_address, LISTINGS.name: _lists}

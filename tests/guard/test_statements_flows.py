@@ -661,6 +661,7 @@ def test_tasks_that_a_thread_runs_in_another_order_are_told(tmp_path: Path) -> N
     assert origin_of(origin, found.traits(origin)).source is Source.THREAD_ORDER
 
 
+SECOND = SimpleNamespace(wait=partial(int, 1))
 _SLOTS = """\
 import os, threading
 class Table:
@@ -727,6 +728,31 @@ def test_a_thread_that_asks_how_far_the_main_one_has_come_is_told(tmp_path: Path
     assert origins(found, 14) == {7}
     (node,) = (each for each in found.nodes if each.statement.line == 7)
     assert origin_of(node, found.traits(node)).source is Source.READINESS
+
+
+@pytest.mark.parametrize("first", ["lock.acquire(blocking=False)", "barrier.wait() == 0"])
+def test_who_comes_first_is_told_and_not_what_is_done_then(first: str, tmp_path: Path) -> None:
+    text = f"""\
+    import queue, threading
+    class Team:
+        def __init__(self):
+            self.out, self.parts = queue.Queue(), [None, None]
+        def work(self, number):
+            self.parts[number] = number * 1000 + 7000
+            if {first}:
+                self.out.put(number * 1000 + 7000)
+    team, lock, barrier = Team(), threading.Lock(), threading.Barrier(1)
+    for number in ORDER([0, 1]):
+        thread = threading.Thread(target=team.work, args=(number,))
+        thread.start()
+        thread.join()
+        barrier = FIRST
+    a = team.out.get()
+    """
+    text = textwrap.dedent(text)
+    found = flows(tmp_path, text, ORDER=(list, lambda each: each[::-1]), FIRST=(SECOND, SECOND))
+
+    assert origins(found, 15) == {7}
 
 
 def test_what_a_thread_makes_is_followed_through_a_queue(tmp_path: Path) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import sys
 import textwrap
+import time
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,7 +31,7 @@ from guard.diff import (
     report,
 )
 from guard.diff.slices import slice_of
-from guard.diff.sources import source_of, varies
+from guard.diff.sources import source_of, stamps, varies
 from guard.diff.statements import Calling, Node
 from guard.digests.generators import NONE
 from guard.digests.traits import (
@@ -48,6 +52,7 @@ from guard.observe.places import Place
 from guard.observe.statements import statements
 from guard.trace.statements import Call, Ran
 from guard.verification import perturbations
+from guard.verification.attribution import STARTED
 from guard.verification.explaining import (
     RAN,
     Known,
@@ -65,6 +70,7 @@ from guard.verification.suspects import (
     AMONG_PROCESSES,
     ANY_RANK,
     BEGUN,
+    FIRST,
     FROM_A_THREAD,
     IN_A_QUERY,
     TOGETHER,
@@ -230,6 +236,92 @@ def test_a_model_in_shared_memory_is_written_by_others(*, is_shared: bool) -> No
     assert (found.source, found.is_sure) == told
 
 
+MAPPED = """\
+import mmap, time
+import numpy as np
+{}
+time.sleep(0)
+a = float(board[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "is_shared"),
+    [("board = np.frombuffer(mmap.mmap(-1, 64))", True), ("board = np.zeros(8)", False)],
+)
+def test_what_others_may_write_meanwhile_is_told_where_it_is_read(
+    made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_shared: bool
+) -> None:
+    def write(_: float) -> None:
+        frame = sys._getframe(1)
+        frame.f_globals["board"][0] = next(numbers)
+
+    numbers = iter((3.5, 4.5))
+    monkeypatch.setattr("time.sleep", write)
+    found = flows(tmp_path, MAPPED.format(made))
+    (origin,) = next(each for each in found.tainted if each.statement.line == 5).origins
+    assert origin.statement.line == (5 if is_shared else 3)
+    told = origin_of(origin, found.traits(origin)).source
+    assert told is (Source.READINESS if is_shared else Source.NOT_SHOWN)
+
+
+WITH_TIMES = {
+    "a file": (
+        "with gzip.open('rows.gz', 'wb') as file:",
+        "file.write(b'3')",
+        "a = pathlib.Path('rows.gz').read_bytes()",
+    ),
+    "memory": (
+        "with zipfile.ZipFile(held, 'w') as file:",
+        "file.writestr('3', '4')",
+        "a = held.getvalue()",
+    ),
+    "bytes": ("if True:", "a = gzip.compress(b'3')", "b = a[:8]"),
+}
+
+
+@pytest.mark.parametrize("name", WITH_TIMES)
+def test_a_time_that_a_library_writes_is_a_clock(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(range(1_700_000_000, 1_800_000_000, 1000))
+    now = SimpleNamespace(time=partial(next, times), localtime=time.localtime)
+    monkeypatch.setattr("gzip.time", now)
+    monkeypatch.setattr("zipfile.time", now)
+    monkeypatch.chdir(tmp_path)
+    made, put, used = WITH_TIMES[name]
+    text = f"import gzip, io, pathlib, zipfile\nheld = io.BytesIO()\n{made}\n    {put}\n{used}\n"
+    found = flows(tmp_path, text)
+    (origin,) = next(each for each in found.tainted if each.statement.line == 5).origins
+    assert origin.statement.line == (4 if name == "bytes" else 3)
+    assert origin_of(origin, found.traits(origin)).source is Source.CLOCK
+    fixed = statements("a = gzip.compress(b'3', mtime=0)")[1], statements("gzip.open(a)")[1]
+    assert not any(map(stamps, fixed))
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        "os.system('od -N4 /dev/urandom > rows.txt')",
+        "subprocess.run(['dd', 'if=/dev/urandom', 'of=' + NAME, 'count=1'], cwd=folder)",
+    ],
+)
+def test_what_another_program_writes_is_told_where_it_is_started(
+    started: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f"""\
+    import os, pathlib, subprocess
+    NAME, folder = "rows.txt", pathlib.Path("{tmp_path}")
+    {started}
+    a = (folder / "rows.txt").read_bytes()
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+    (origin,) = next(each for each in found.tainted if each.statement.line == 4).origins
+    assert origin.statement.line == 3
+    assert origin_of(origin, found.traits(origin)).source is Source.PROGRAM
+
+
 def test_a_seed_is_followed_through_the_generator(tmp_path: Path) -> None:
     text = "import time, torch\nseed = time.time_ns()\ntorch.manual_seed(seed)\na = torch.rand(3)\n"
     found = flows(tmp_path, text)
@@ -332,8 +424,13 @@ def test_what_threads_change_together_is_named(begun: str, change: str, tmp_path
     [
         ("a = [*pool.imap_unordered(f, [1])]", Source.THREAD_ORDER.value, "imap_unordered"),
         ("a = dist.recv(held)", ANY_RANK, "src=rank"),
+        ("a = server.getsockname()", Source.ENTROPY.value, "a free port"),
+        ("a = barrier.wait() == 0", FIRST, "number == 0"),
+        ("a = lock.acquire(blocking=False)", FIRST, "number == 0"),
+        ("a = work.is_completed()", Source.READINESS.value, "at a step that is fixed"),
+        ("a = result.ready()", Source.READINESS.value, "at a step that is fixed"),
         ("a = held.mean()", TOGETHER, "keep its own part"),
-        ("a = dist.reduce(held, 0, async_op=True)", BEGUN, "work.wait()"),
+        ("a = dist.reduce(held, 0, async_op=True)", BEGUN, "Call work.wait()"),
         ("a = db.execute('SELECT x FROM t ORDER BY random()')", IN_A_QUERY, "a query"),
         ("a = counter.value", AMONG_PROCESSES, "barrier"),
     ],
@@ -343,9 +440,9 @@ def test_what_to_do_follows_how_it_comes_about(text: str, fits: str, says: str) 
     node = Node(None, None, statements(text)[1], Calling(call, call, "main", None), 0)
     read = {TOGETHER: IN_MEMORY, AMONG_PROCESSES: SHARED}.get(fits, 0)
     assert suspect(node, Traits(read=read)).fits == fits
-    others = {"imap_unordered", "src=rank", "keep its own part", "work.wait()", "a query"} - {says}
+    others = {"imap_unordered", "src=rank", "keep its own part", "Call work.wait()", "a query"}
     assert says in ADVICE[fits]
-    assert not any(each in ADVICE[fits] for each in others)
+    assert not any(each in ADVICE[fits] for each in others - {says})
 
 
 @pytest.mark.parametrize(
@@ -601,6 +698,8 @@ def test_what_is_not_shown_says_what_was_excluded() -> None:
         "generators",
         "hashes of strings, unwritten memory and the order of listings",
     ]
+    others = explanation(known(circumstance="none", starts=True)).excluded
+    assert others[-1] == found.excluded[-1] + STARTED
 
 
 @pytest.mark.parametrize(("cause", "is_tested"), [(None, False), (Cause.OUTSIDE, True)])

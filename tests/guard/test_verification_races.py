@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from programs import write
 
-from guard.diff import Cause, Change, Comparison, Difference
+from guard.diff import Cause, Change, Comparison, Difference, Source
 from guard.verification import inquiry, runs
-from guard.verification.attribution import Reruns, attribute
+from guard.verification.attribution import STARTED, Reruns, attribute
 from guard.verification.inquiry import is_worth_another
 from guard.verification.plan import Plan
 from guard.verification.runs import Watched
@@ -237,7 +237,7 @@ def test_a_circumstance_is_tried_again_before_it_is_named(
     found = attribute(reruns, text_of(tmp_path, text))
     assert (found.circumstance, reruns.tried) == (circumstance, tried)
     assert found.runs == len(tried)
-    assert bool(found.note) == bool(circumstance or found.tried)
+    assert bool(found.note(text_of(tmp_path, text))) == bool(circumstance or found.tried)
 
 
 def test_what_the_statements_have_shown_takes_one_run(tmp_path: Path) -> None:
@@ -259,12 +259,19 @@ def test_seconds_are_those_of_a_machine_that_does_nothing_else(
 
 
 def test_what_was_tried_is_told_where_no_circumstance_makes_it(tmp_path: Path) -> None:
-    note = attribute(told({}, Cause.BATCH_ORDER), text_of(tmp_path, THREADS)).note
-    assert note == (
-        "the difference did not come again where one of these alone was varied: none, timing"
+    text = text_of(tmp_path, THREADS)
+    found = attribute(told({}, Cause.BATCH_ORDER), text)
+    assert (
+        found.note(text, Source.THREAD_ORDER)
+        == found.note(text)
+        == ("the difference did not come again where one of these alone was varied: none, timing")
     )
-    same = attribute(told({"none": [True]}, Cause.BATCH_ORDER), text_of(tmp_path, THREADS)).note
-    assert same.endswith("the clock and which thread comes first are others in each run anyway")
+    assert not found.note(text, Source.LOAD)  # which is varied in no run
+    found = attribute(told({"none": [True]}, Cause.BATCH_ORDER), text)
+    anyway = "the clock and which thread comes first are others in each run anyway"
+    assert found.note(text).endswith(anyway)
+    started = text_of(tmp_path, "import subprocess\nsubprocess.run(['a'])")
+    assert found.note(started).endswith(anyway + STARTED)
 
 
 def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Path) -> None:
