@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from detlint.dataflow.calls import bound, word_of
 from detlint.dataflow.ir import LISTS
@@ -326,13 +326,32 @@ def tests(function: Function) -> Iterator[Op]:
             yield op.args[0]
 
 
+class Says(Protocol):
+    """Whether a condition that holds, or does not, says something."""
+
+    def __call__(self, test: Op, /, *, holds: bool) -> bool:
+        """For a condition that is not made of others."""
+
+
+def implies(test: Op, says: Says, *, holds: bool) -> bool:
+    """Whether a condition that holds, or does not, says something, whatever it is made of: one part
+    of ``a and b`` where that holds, each where it does not."""
+    if test.code == "not":
+        return implies(test.args[0], says, holds=not holds)
+    if test.code != "boolean":
+        return says(test, holds=holds)
+    sides = (implies(each, says, holds=holds) for each in test.args)
+    return any(sides) if (test.name == "And") is holds else all(sides)
+
+
 def decided(op: Op) -> Iterator[tuple[Op, bool]]:
     """The tests that are decided where an operation runs: of branches around it, and of those that
     were left before it, as by a ``return``."""
     around = list(op.region.around())
     for region in around:
-        if region.kind in ("if", "else") and region.head is not None:
-            yield region.head.args[0], region.kind == "if"
+        head = region.head if region.kind in ("if", "else") else None
+        if head is not None and head.name != "match":
+            yield head.args[0], region.kind == "if"
     leaving = (each for code in _LEAVING for each in op.function.coded(code))
     for each in leaving:
         region = each.region

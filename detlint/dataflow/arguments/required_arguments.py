@@ -12,7 +12,15 @@ from detlint.dataflow.arguments.defaults import declared_fields, is_dataclass, p
 from detlint.dataflow.arguments.need import OFF, OR, SWITCHES, Need, written_as
 from detlint.dataflow.arguments.options import option_of
 from detlint.dataflow.calls import looked_up_in, word_of
-from detlint.dataflow.path_conditions import OTHER, Paths, compared, deciding, inputs, tests
+from detlint.dataflow.path_conditions import (
+    OTHER,
+    Paths,
+    compared,
+    deciding,
+    implies,
+    inputs,
+    tests,
+)
 from detlint.dataflow.slices import behind, closure
 from detlint.index.facts import NO_FILE, OF_MODULE
 from detlint.index.scan import CALLED
@@ -361,7 +369,7 @@ def _makes_what_is_missing(op: Op) -> bool:
     for region in op.region.around():
         if region.kind in ("if", "else") and region.head is not None:
             asks = region.kind == "if"
-            if _is_missing(region.head.args[0], holds=asks) and (
+            if implies(region.head.args[0], _is_missing, holds=asks) and (
                 asks
                 or any(each.code == "call" and word_of(each) in _MAKING for each in region.ops())
             ):
@@ -371,12 +379,6 @@ def _makes_what_is_missing(op: Op) -> bool:
 
 def _is_missing(test: Op, *, holds: bool) -> bool:
     """``not os.path.exists(path)``, ``not os.path.exists(path) or len(os.listdir(path)) == 0``."""
-    if test.code == "not":
-        return _is_missing(test.args[0], holds=not holds)
-    if test.code == "boolean":
-        return (test.name == "Or") is holds and all(
-            _is_missing(each, holds=holds) for each in test.args
-        )
     if test.code == "compare":
         calls = (each for each in behind(test, most=_MOST) if each.code == "call")
         return holds and any(word_of(each) == "listdir" for each in calls)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.control import is_certain
 from detlint.dataflow.ir import DECORATORS
-from detlint.dataflow.path_conditions import decided
+from detlint.dataflow.path_conditions import decided, implies
 from detlint.models import attention as rows
 from detlint.syntax.mentions import holds
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
-    from detlint.dataflow.values import Values
 
 
 # Certain
@@ -35,29 +34,14 @@ def has_no_backward(op: Op) -> bool:
 
 def never_runs(op: Op) -> bool:
     """Whether constants keep an operation from running."""
-    values = op.values
-    for region in op.region.around():
-        head = region.head if region.kind in ("if", "else") else None
-        if head is None or head.name == "match":
-            continue
-        if _truth(values, head.args[0]) is (region.kind == "else"):
-            return True
-    return any(_truth(values, each.args[0]) is False for each in _asserts_before(op))
+    asserted = ((each.args[0], True) for each in _asserts_before(op))
+    told = chain(decided(op), asserted)
+    return any(implies(test, _is_impossible, holds=holds) for test, holds in told)
 
 
-def _truth(values: Values, op: Op) -> bool | None:
-    """Whether a test holds; None where that is not certain."""
-    if op.code == "not":
-        inner = _truth(values, op.args[0])
-        return None if inner is None else not inner
-    if op.code == "boolean":
-        deciding: bool = op.name == "Or"
-        sides = [_truth(values, each) for each in op.args]
-        if deciding in sides:
-            return deciding
-        return None if None in sides else not deciding
-    value = values.constant(op)
-    return None if value is ... else bool(value)
+def _is_impossible(test: Op, *, holds: bool) -> bool:
+    value = test.constant
+    return value is not ... and bool(value) is not holds
 
 
 def records_none(op: Op) -> bool:
@@ -133,7 +117,7 @@ def only_answers(op: Op) -> bool:
     return (
         any(map(rows.function_answers, names))
         or rows.class_answers(op.function.class_name)
-        or any(_decides(test, holds=holds) for test, holds in decided(op))
+        or any(implies(test, _decides, holds=holds) for test, holds in decided(op))
         or any(map(_needs_cache, functions))
         or _is_asked_for_answers(functions[-1])
         or _measures(functions)
@@ -144,11 +128,6 @@ def only_answers(op: Op) -> bool:
 
 def _decides(test: Op, *, holds: bool) -> bool:
     """Whether a condition that holds, or does not, says that a model only answers."""
-    if test.code == "not":
-        return _decides(test.args[0], holds=not holds)
-    if test.code == "boolean":
-        sides = [_decides(each, holds=holds) for each in test.args]
-        return any(sides) if (test.name == "And") is holds else all(sides)
     if test.code == "compare":
         return _compares(test, holds=holds)
     if test.code == "call" and last_word(test) == "is_grad_enabled":
@@ -169,7 +148,7 @@ def _compares(test: Op, *, holds: bool) -> bool:
     if not same and operator not in ("NotEq", "IsNot"):
         return False
     if value is None or isinstance(value, bool):
-        return _decides(left, holds=holds is (same is (value is True)))
+        return implies(left, _decides, holds=holds is (same is (value is True)))
     said = [value] if isinstance(value, str) else own_names(right)
     return any(rows.condition_answers(each, holds=holds is same) for each in said)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import is_empty, looked_up_in, path_of, word_of
 from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered, refuses
 from detlint.dataflow.orders.use import Flow, Use, first_of
-from detlint.dataflow.path_conditions import decided
+from detlint.dataflow.path_conditions import decided, implies
 from detlint.dataflow.slices import closure, readers, states_before
 from detlint.models import files, names
 from detlint.models.containers import ADDING, COMMUTING, PICKING, ZEROS
@@ -457,18 +458,12 @@ class Containers(Judge):
 
     def _is_lacking(self, op: Op, key: Op, container: Op) -> bool:
         """Whether an operation only runs where a container has no such key yet."""
-        return any(
-            self._lacks(test, key, container, holds=holds) and not refuses(test)
-            for test, holds in decided(op)
-        )
+        lacks = partial(self._lacks, key, container)
+        told = ((test, implies(test, lacks, holds=holds)) for test, holds in decided(op))
+        return any(says and not refuses(test) for test, says in told)
 
-    def _lacks(self, test: Op, key: Op, container: Op, *, holds: bool) -> bool:
+    def _lacks(self, key: Op, container: Op, test: Op, /, *, holds: bool) -> bool:
         """Whether a condition that holds, or does not, says that a dict has no such key."""
-        if test.code == "not":
-            return self._lacks(test.args[0], key, container, holds=not holds)
-        if test.code == "boolean":
-            sides = (self._lacks(each, key, container, holds=holds) for each in test.args)
-            return (test.name == "And") == holds and any(sides)
         if test.code == "call":  # `if not found.get(key)`
             return not holds and self._looks_up(test, key, container)
         if test.code != "compare" or test.name not in _TESTS:

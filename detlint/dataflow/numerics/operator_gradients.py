@@ -17,6 +17,7 @@ from detlint.dataflow.numerics.cuts import is_cut_off
 from detlint.dataflow.numerics.gradients import NEEDED, NONE, UNKNOWN
 from detlint.dataflow.numerics.layers import is_of_module, word_of
 from detlint.dataflow.numerics.tensors import method_of
+from detlint.dataflow.path_conditions import decided, implies
 from detlint.dataflow.slices import closure
 from detlint.models import gradients as rows
 from detlint.models import layers, training
@@ -288,22 +289,12 @@ def serves(text: str) -> bool:
 def is_off_gpu(op: Op) -> bool:
     """Whether code is the branch for where there is no GPU: ``if torch.cuda.is_available(): …
     else: …``, ``if not x.is_cuda``."""
-    for region in op.region.around():
-        if region.kind in ("if", "else") and region.head is not None and region.head.args:
-            test, on = region.head.args[0], region.kind == "if"
-            if test.code == "not":
-                test, on = test.args[0], not on
-            if not on and _asks_for_gpu(test):
-                return True
-    return False
+    return any(implies(test, _says_off_gpu, holds=holds) for test, holds in decided(op))
 
 
-def _asks_for_gpu(test: Op) -> bool:
-    if test.code == "boolean":
-        return all(map(_asks_for_gpu, test.args))
-    if test.code == "attr":
-        return bool(test.name == "is_cuda")
-    return "torch.cuda.is_available" in test.called
+def _says_off_gpu(test: Op, *, holds: bool) -> bool:
+    is_asked = (test.code, test.name) == ("attr", "is_cuda")
+    return not holds and (is_asked or "torch.cuda.is_available" in test.called)
 
 
 def runs_on_cpu(operators: Operators, found: Match) -> bool:
