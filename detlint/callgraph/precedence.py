@@ -17,6 +17,7 @@ from detlint.dataflow.origins import Origins
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness.idle_draws import is_unused, may_not_run
 from detlint.dataflow.randomness.seeding import drawn_from
+from detlint.dataflow.slices import closure
 from detlint.index.imports import Import
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN, registered
@@ -292,14 +293,12 @@ class Precedence:
 
     def _loads_before(self, path: str, row: int, passage: Passage) -> bool:
         """The same of a line that runs with its file."""
-        met = {self._start: passage.rows[self._start, ""]}
-        pending = [self._start]
-        for each in pending:  # grows
-            for at, found in self._imports(each):
-                if at < met[each] and found not in met:
-                    met[found] = _FOREVER
-                    pending.append(found)
-        return row < met.get(path, 0)
+        ends = {self._start: passage.rows[self._start, ""]}
+
+        def loads(each: str) -> Iterator[str]:
+            return (x for at, x in self._imports(each) if at < ends.get(each, _FOREVER))
+
+        return path in closure([self._start], loads) and row < ends.get(path, _FOREVER)
 
     def _imports(self, path: str) -> Iterator[tuple[int, str]]:
         """The files that a file certainly imports when it runs, and in which rows."""

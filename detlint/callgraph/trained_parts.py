@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.slices import closure
 from detlint.index.facts import (
     BY_DEFAULT,
     BY_STAR,
@@ -70,13 +71,9 @@ class TrainedParts:
         if not self.is_seen:
             self._follow([(path, f"{MAY_BE}{name.removeprefix(FIRST)}") for path, name in first])
 
-    def _follow(self, pending: list[tuple[str, str]]) -> None:
-        seen = set(pending)
-        for each in pending:  # grows
-            for one in self._behind(*each):
-                if one not in seen:
-                    seen.add(one)
-                    pending.append(one)
+    def _follow(self, names: Iterable[tuple[str, str]]) -> None:
+        for _ in closure(names, lambda each: self._behind(*each)):
+            pass
 
     # From what is handed on to what that is
 
@@ -289,11 +286,8 @@ class TrainedParts:
 
     @cached_property
     def _with_derived(self) -> list[Symbol]:
-        found = list(self.classes)
-        for symbol in found:  # grows
-            derived = self._derived(symbol) if self.classes.get(symbol, True) else ()
-            found += [each for each in derived if each not in found]
-        return found
+        asked = self.classes
+        return list(closure(asked, lambda x: self._derived(x) if asked.get(x, True) else ()))
 
     def _derived(self, symbol: Symbol) -> Iterator[Symbol]:
         """The classes in use that are derived from one, by the name of their base."""

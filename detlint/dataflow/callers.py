@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PLAIN = frozenset(("builtins.staticmethod", "builtins.classmethod"))
 _PARTIAL = "functools.partial"
-_SELF = ("self", "cls")
+SELF = ("self", "cls")
 
 
 class Known(NamedTuple):
@@ -194,7 +194,7 @@ def given(call: Op, param: Op) -> Op | None:
     where that is not seen."""
     stars, name = param.name
     names = list(param.function.params)
-    own = bool(names) and names[0] in _SELF
+    own = bool(names) and names[0] in SELF
     if stars or (name == names[0] and own):
         return None
     found = call.given(name, names.index(name) - own)

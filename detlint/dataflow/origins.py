@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
-from detlint.dataflow.callers import given
+from detlint.dataflow.callers import SELF, given
 from detlint.dataflow.declared import classes
 from detlint.dataflow.ir import LISTS, Op
 from detlint.dataflow.path_conditions import Paths
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _DEEPEST = 30  # questions that a question leads to, and calls in calls
 _MOST = 3000  # operations that one question may look at
 _BUDGET = 20_000  # the same of all questions; real files ask a hundredth of it
-_SELF = ("self", "cls")
 _JOINS = frozenset(("phi", "boolean", "free", "enter", "await", "declared"))
 
 
@@ -280,7 +279,7 @@ class Origins:
     def _of_param(self, op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
         stars, name = op.name
         if frame is not None and op.function is frame.function:
-            if name in _SELF and frame.owner is not None:
+            if name in SELF and frame.owner is not None:
                 yield frame.owner
                 return
             if frame.call is not None and not stars:
@@ -291,7 +290,7 @@ class Origins:
                 if not frame.call.unpacks:  # the default
                     yield from ((each, frame, keys) for each in op.args)
                     return
-        owner = op.function.class_name if name in _SELF else ""
+        owner = op.function.class_name if name in SELF else ""
         if owner in op.function.unit.classes:
             yield self.made((f".{owner}",), op, frame, Place(op.function.unit, owner))
             return
@@ -485,7 +484,7 @@ class Origins:
         found = frame.call.given(str(op.name[1]), _position(op))
         if found is None and not frame.call.unpacks:
             return (op.args[0] if op.args else None), None
-        return (None if op.name[0] or op.name[1] in _SELF else found), frame.outer
+        return (None if op.name[0] or op.name[1] in SELF else found), frame.outer
 
     def _of_dict(self, call: Op, names: tuple[str, ...], keys: _Keys) -> Iterator[tuple[Op, _Keys]]:
         """What a dict holds that ``dict(a=x)`` makes, or ``get`` looks up, and by which keys."""
@@ -548,7 +547,7 @@ def _constant(op: Op) -> object:
 def _position(op: Op) -> int:
     """The place of a parameter among the arguments of a call."""
     names = list(op.function.params)
-    return names.index(str(op.name[1])) - (names[0] in _SELF)
+    return names.index(str(op.name[1])) - (names[0] in SELF)
 
 
 def _super_call(function: Function) -> Op | None:

@@ -58,6 +58,7 @@ _is_derived = Names(
 )
 # Those that hand its keywords on; MONAI's and webdataset's seed what is in their workers.
 _hands_on = Names(_OF_GRAPHS, "{monai,webdataset}.**.{DataLoader,ThreadDataLoader,WebLoader}")
+BATCHES = words("torch.utils.data.BatchSampler torch.utils.data.sampler.BatchSampler")
 # Samplers that shuffle to the same order in every epoch until they are told which it is.
 EPOCH_SAMPLERS = words(
     """torch.utils.data.DistributedSampler torch.utils.data.distributed.DistributedSampler

@@ -252,7 +252,6 @@ NUMPY = Library(
 # Arithmetic with these tells nothing of an array: it is all NaN, or memory as before with a unit.
 NOT_A_NUMBER = words("numpy.nan numpy.NaN numpy.NAN math.nan cupy.nan")
 UNITS = ("astropy.units.", "unyt.")
-# What keeps a tensor to be filled later.
-PARAMETERS = words("torch.nn.Parameter torch.nn.parameter.Parameter")
+# What keeps a tensor to be filled later, beside parameters.
 BUFFERS = words("torch.nn.Buffer torch.nn.parameter.Buffer")
 KEEPERS = words("Parameter Buffer register_buffer register_parameter")

@@ -71,7 +71,7 @@ PARAMETERS: dict[str, dict[str, Parameter]] = {
 }
 _MSPROBE = frozenset(("msprobe", "ptdbg_ascend"))
 
-_LIGHTNING = frozenset(("lightning", "pytorch_lightning", "lightning_fabric"))
+LIGHTNING = frozenset(("lightning", "pytorch_lightning", "lightning_fabric"))
 _TRAINERS = frozenset(("Trainer", "Fabric"))
 
 # What holds options as attributes.
@@ -141,12 +141,12 @@ FOR_CUDNN = frozenset(f"monai.utils.{module}set_determinism" for module in ("", 
 def is_trainer(called: str) -> bool:
     """Whether it makes a ``Trainer`` or ``Fabric`` of Lightning."""
     parts = called.removesuffix(".from_argparse_args").split(".")
-    return parts[0] in _LIGHTNING and parts[-1] in _TRAINERS
+    return parts[0] in LIGHTNING and parts[-1] in _TRAINERS
 
 
 def is_trainer_cli(called: str) -> bool:
     """Whether it makes one of ``trainer_defaults``."""
-    return called.partition(".")[0] in _LIGHTNING and called.endswith(".LightningCLI")
+    return called.partition(".")[0] in LIGHTNING and called.endswith(".LightningCLI")
 
 
 def enables(called: str) -> bool:

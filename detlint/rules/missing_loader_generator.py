@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.randomness.loaders import drawing
 from detlint.fixes.insertions import with_import
+from detlint.models.randomness import SEEDING_TORCH
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.finding import Edit
     from detlint.models.loading import Drawing
-
-_SEEDING = frozenset({"torch.manual_seed", "torch.random.manual_seed"})
 
 
 class MissingLoaderGenerator(Rule):
@@ -96,7 +95,7 @@ class MissingLoaderGenerator(Rule):
         for place in range(call.place - 1, -1, -1):
             op = call.function.ops[place]
             names = self.unit.values.called(op)
-            if not _SEEDING.isdisjoint(names):
+            if not SEEDING_TORCH.isdisjoint(names):
                 return op.region in around
             if op.code == "call" and not all(
                 each.startswith("builtins.") for each in names or [""]

@@ -8,6 +8,7 @@ from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.finding import Edit
 from detlint.index.facts import IDLE
 from detlint.models import loading
+from detlint.models.settings import LIGHTNING
 from detlint.rule import Example, Rule
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from detlint.finding import Finding
     from detlint.settings import Settings
 
-_LIBRARIES = ("lightning", "pytorch_lightning", "lightning_fabric")
 _DRAWN = ("random", "numpy", "torch")
 _LOADERS = frozenset(
     f"torchdata.stateful_dataloader.{module}StatefulDataLoader"
@@ -31,7 +31,6 @@ _STATELESS = frozenset(
     for module in ("", "sampler.")
     for name in ("Random", "WeightedRandom", "SubsetRandom")
 )
-_BATCHES = frozenset(("torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"))
 _RANKS_ADVICE = "pass workers=True: Lightning then mixes the rank into the seed of each worker"
 _STATE_ADVICE = (
     "pass shuffle=True, with generator=… if it is to have one of its own, or a sampler with "
@@ -121,7 +120,7 @@ class WorkerSeedsLeftOut(Rule):
     @classmethod
     def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         """A program of Lightning whose workers draw the same in each rank."""
-        if not program.imports(*_LIBRARIES) or program.has("worker_seeds", "given"):
+        if not program.imports(*LIGHTNING) or program.has("worker_seeds", "given"):
             return
         seeding = program.first("worker_seeds", "left out")
         if seeding is None or program.first("ranks") is None:
@@ -157,7 +156,7 @@ def _stateless(given: Op) -> str:
     for made in given.origins:
         if made is None or not made.called:
             continue
-        if not _BATCHES.isdisjoint(made.names):
+        if not loading.BATCHES.isdisjoint(made.names):
             inner = made.op.given("sampler", 0)
             return _stateless(inner) if inner is not None else ""
         name = next(filter(_STATELESS.__contains__, made.names), "")

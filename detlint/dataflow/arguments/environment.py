@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
+from detlint.models.containers import PICKING
 
 if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 _NAMES = frozenset(("os.environ", "os.environb"))
 _STATES = frozenset(("augment", "change", "delete", "phi", "store_item"))
-_READING = frozenset(("get", "pop", "setdefault"))
 _WRITING = ("putenv", "unsetenv", "load_dotenv")
 
 
@@ -64,4 +64,4 @@ class Environment:
             return self.holds(op.args[0])
         if op.code != "call":
             return False
-        return self._method(op) in _READING or "os.getenv" in self._values.called(op)
+        return self._method(op) in PICKING or "os.getenv" in self._values.called(op)

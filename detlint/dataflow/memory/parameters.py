@@ -13,7 +13,8 @@ from detlint.dataflow.control import are_sides
 from detlint.dataflow.memory.initialisation import Initialisation, Memory
 from detlint.grouping import grouped
 from detlint.models import layers, names
-from detlint.models.memory import BUFFERS, PARAMETERS, TORCH, Shape
+from detlint.models.layers import PARAMETERS
+from detlint.models.memory import BUFFERS, TORCH, Shape
 from detlint.models.model import Names
 from detlint.syntax.mentions import places, quoted
 

@@ -10,6 +10,7 @@ from detlint.dataflow.imported_types import given_as, givers
 from detlint.dataflow.importers import Importers
 from detlint.dataflow.orders.imported_orders import may_be_of_project
 from detlint.dataflow.orders.sets import STATES, Sets, read_at, stays_empty
+from detlint.dataflow.slices import closure
 
 if TYPE_CHECKING:
     import ast
@@ -113,12 +114,14 @@ class GivenSets:
         """Where other files read the sets that some parts of the file give them."""
         given = {given_as(self._unit, each) for each in parts}
         found = (each for part in parts for each in self._naming(self._unit, part))
-        pending = [each for each in dict.fromkeys(found) if _gets(*each, given)]
-        for function, _ in pending:  # grows
+
+        def gets(some: Iterable[tuple[Function, str]]) -> Iterator[tuple[Function, str]]:
+            return (each for each in dict.fromkeys(some) if _gets(*each, given))
+
+        for function, _ in closure(
+            gets(found), lambda each: gets(self._handed_on(each[0], given)), _MOST
+        ):
             yield from self._of_function(function, given)
-            if len(pending) < _MOST:
-                handed = dict.fromkeys(self._handed_on(function, given))
-                pending += [x for x in handed if x not in pending and _gets(*x, given)]
 
     def _of_function(self, function: Function, given: set[str]) -> Iterator[Reading]:
         if function.unit is self._unit:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 # They hand on what they get, or its elements.
 _CARRYING = frozenset(f"builtins.{name}" for name in ("enumerate", "iter", "zip", "reversed"))
 _looks = Names("builtins.{bool,hasattr,isinstance,len,list,next,print,repr,str,type} logging.*")
-_BATCHES = frozenset(("torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"))
 _SAMPLERS = ("sampler", "batch_sampler")
 # Places in the signature of a sampler that has to be told the epoch.
 _SHUFFLE, SEED = 3, 4
@@ -100,7 +99,7 @@ class Travel(Forwards):
 
 
 def _carries(call: Op, called: list[str]) -> bool:
-    known = not _CARRYING.isdisjoint(called) or not _BATCHES.isdisjoint(called)
+    known = not _CARRYING.isdisjoint(called) or not loading.BATCHES.isdisjoint(called)
     return known or is_bar(word_of(call))
 
 

@@ -166,13 +166,10 @@ class Seeding:
         """Whether a function of the file gets to a draw, and only later to all that seeds a
         library in it."""
         seeds = [op for op, libraries in self._calls if library in libraries]
-        ways = [draw]
-        for way in ways:  # grows
+        for way in closure([draw], lambda way: way.function.known_calls.calls, _FEW):
             found = [self._ways(each, way.function) for each in seeds]
             if all(x and all(_comes_later(each, way) for each in x) for x in found):
                 return True
-            calls = way.function.known_calls.calls if len(ways) < _FEW else ()
-            ways += [each for each in calls if each not in ways]
         return False
 
     def _ways(self, op: Op, function: Function, depth: int = 0) -> list[Op]:
