@@ -65,6 +65,14 @@ def calling_each_other(lines: int) -> str:
 # Name of the file → what stands in it, by how many lines.
 FAMILIES = {
     "methods that call each other": ("a.py", calling_each_other),
+    "branches that call the function around": (
+        "a.py",
+        repeated(
+            "    if goal.kind == {i}:\n"
+            "        return both(prove(goal.left, used | {goal.name}), prove(goal.right, used))\n",
+            "def prove(goal, used=None):\n    if used is None:\n        used = set()\n",
+        ),
+    ),
     "listings": ("a.py", repeated("for f in os.listdir(p): g(f)\n")),
     "listings in a function": (
         "a.py",

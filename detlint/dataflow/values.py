@@ -92,6 +92,7 @@ class Values(Backwards[Types]):
         self._models = {name: tables.of_project(name, says) for name, says in models}
         self._called: dict[Op, list[str]] = {}
         self._first: dict[Op, Op] = {}  # of what was changed, what it was before
+        self._returned: dict[Function, Types] = {}  # functions, and what they give
         self._alone: dict[Question, Types] = {}  # by itself, whatever was in doubt on the way
         self._is_within = False  # a question that another file asks
         self._settling = False
@@ -558,7 +559,14 @@ class Values(Backwards[Types]):
         return joined(ANY, default) if lattice.are(default, "str") else ANY  # `row.get("name", "")`
 
     def returned(self, function: Function) -> Types:
-        """What a function of the file gives."""
+        """What a function of the file gives, put together once where it rests on nothing open."""
+        known, rests = self._returned.get(function), self._outermost < math.inf
+        found = self._given_back(function) if known is None else known
+        if not rests and self._outermost == math.inf:
+            self._returned[function] = found
+        return found
+
+    def _given_back(self, function: Function) -> Types:
         annotation = getattr(function.node, "returns", None)
         if annotation is not None:
             says = declared.of(annotation, self.class_named)

@@ -9,7 +9,7 @@ from detlint.dataflow.calls import described, parameter_of, spoken, word_of
 from detlint.dataflow.loops.effects import is_aligned, made_of
 from detlint.dataflow.orders.imported_orders import may_be_of_project
 from detlint.dataflow.orders.keys import leaves_ties_among, may_tie, takes_second, ties_by
-from detlint.dataflow.orders.use import SORTED, Flow, Use, surest
+from detlint.dataflow.orders.use import SORTED, Flow, Use
 from detlint.dataflow.slices import closure
 from detlint.models import containers, files, frames, names
 from detlint.models.libraries import BAGS, DISTANCES, READING_BAGS
@@ -197,7 +197,11 @@ class GivenOrders:
             yield from self._orders.follow(call, flow)
 
     def _if_draws(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if word_of(call) == "shuffle" and _is_local(value):
+        if word_of(call) == "shuffle" and value.code in (
+            "call",
+            "comprehension",
+            "list",
+        ):  # its own
             later = [use for use in dict.fromkeys(value.uses) if use.place > call.place]
             if not any(True for use in later for _ in self._orders.at(use, value, flow)):
                 return
@@ -302,7 +306,8 @@ class GivenOrders:
         word = word_of(call)
         if flow.keyed and self._sorts_keys(call):
             return
-        written = self._orders.tables.written(call, call) if flow.named and _writes(word) else None
+        rows = flow.named and (word == "dump" or word in files.INTO_FILES)
+        written = self._orders.tables.written(call, call) if rows else None
         if written is not None:
             yield written
             return
@@ -414,9 +419,7 @@ class GivenOrders:
             if not self.only_tested(call):
                 yield from self._applied(call, keyword, value, flow)
             return
-        self._orders.calls.append(call)
-        found = surest(self._orders.follow(parameter, flow))
-        self._orders.calls.pop()
+        found = self._orders.enter(function, call, parameter, flow)
         if found is not None:
             yield self.handed(call, found)
 
@@ -457,11 +460,6 @@ class GivenOrders:
         if over is None or (sorting is not None and leaves_ties_among(self._values, over)):
             return False
         return is_aligned(over, value) or _is_computed_of(over, value)
-
-
-def _writes(word: str) -> bool:
-    """Whether a call writes rows into an open file."""
-    return word == "dump" or word in files.INTO_FILES
 
 
 def _takes_words(made: Op) -> bool:
@@ -513,8 +511,3 @@ def _is_computed_of(column: Op, value: Op) -> bool:
 def _is_of_table(column: Op, value: Op) -> bool:
     """``zip(table["name"], table["size"])``: columns of one table."""
     return column.code == value.code == "item" and column.args[0] is value.args[0]
-
-
-def _is_local(value: Op) -> bool:
-    """Whether nobody but the function itself has a value."""
-    return value.code in ("call", "comprehension", "list")

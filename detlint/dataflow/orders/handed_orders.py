@@ -124,6 +124,7 @@ class HandedOrders:
             and orders.values.callee(entered) is function
         ):
             orders.calls.pop()
+            orders.goes_back |= not orders.calls
             try:
                 yield from orders.follow(entered, flow)
             finally:  # who asks may have heard enough

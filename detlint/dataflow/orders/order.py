@@ -21,7 +21,7 @@ from detlint.dataflow.orders.imported_orders import ImportedOrders
 from detlint.dataflow.orders.keys import ties
 from detlint.dataflow.orders.messages import Messages
 from detlint.dataflow.orders.tables import Tables
-from detlint.dataflow.orders.use import PLAIN, Flow, Use, first_of
+from detlint.dataflow.orders.use import PLAIN, Flow, Use, first_of, surest
 from detlint.dataflow.path_conditions import Paths, passed
 from detlint.dataflow.references import References
 from detlint.dataflow.slices import alternatives, behind, closure, readers, states_before
@@ -98,6 +98,8 @@ class Orders:
         self.root: Op | None = None
         self._by_root = False  # whether what the root is kept something from being a use
         self._ended = False  # the search, by its budget
+        self.goes_back = False  # to the call from which a function was entered
+        self._entered: dict[tuple[Op, Flow, str], Use | None] = {}  # functions, by what they get
         self._paths: dict[Op, tuple[Function | None, Paths]] = {}  # by what calls pass
         self.calls: list[Op] = []  # from which the function that is looked at was entered
 
@@ -133,7 +135,7 @@ class Orders:
     def _begin(self, root: Op | None = None) -> None:
         self._seen, self.calls, self.root = {}, [], root
         self._by_root, self._earliest, self._ended = False, math.inf, False
-        self.leaves = False
+        self.leaves = self.goes_back = False
 
     def _whole_search(self, uses: Iterator[Use]) -> Iterator[Use]:
         """What it went through is not searched again where it ends without finding a use."""
@@ -190,8 +192,31 @@ class Orders:
 
     def is_on_way(self, value: Op, flow: Flow) -> bool:
         """Whether a value is followed already, by the calls that led here or the first of them."""
-        calls = tuple(self.calls)
-        return any((value, flow, calls[:end]) in self._seen for end in range(len(calls) + 1))
+        ways = ((value, flow, tuple(self.calls[:x])) for x in range(len(self.calls) + 1))
+        first = min(self._seen.get(each, math.inf) for each in ways)
+        self._earliest = min(self._earliest, first)
+        return first < math.inf
+
+    def enter(self, function: Function, call: Op, parameter: Op, flow: Flow) -> Use | None:
+        """The surest use of what a function gets from a call. It is searched once for all calls
+        after which the same runs, unless it shows what led there, or how it goes on."""
+        key, step = (parameter, flow, _passed(function, call)), (parameter, flow, (call,))
+        alone = not self.calls and step not in self._seen
+        if alone and key in self._entered:
+            self._seen[step] = len(self._seen)
+            return self._entered[key]
+        start, before, by_root, leaves = len(self._seen), self._earliest, self._by_root, self.leaves
+        self._earliest, self._by_root, self.leaves = math.inf, False, False
+        self.goes_back &= not alone
+        self.calls.append(call)
+        found = surest(self.follow(parameter, flow))
+        self.calls.pop()
+        rests = self._earliest < start or self._by_root or self.leaves or self.goes_back
+        if alone and not (rests or self._ended):
+            self._entered[key] = found
+        self._earliest = min(before, self._earliest)
+        self._by_root, self.leaves = self._by_root or by_root, self.leaves or leaves
+        return found
 
     def _may_run(self, use: Op) -> bool:
         """Whether something runs by what the call passes from which its function was entered."""
@@ -269,14 +294,11 @@ class Orders:
         yield from self.follow(use, flow._replace(text=True))
 
     def _in_binary(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        keys = flow.keyed and not flow.grouped
+        keys, types = flow.keyed and not flow.grouped, self.values.types
         if self.values.is_set(use) or (keys and use.name != "BitOr"):
             return
-        if use.name in ("Add", "Mult", "Mod") or keys or self._is_array(value):
+        if use.name in ("Add", "Mult", "Mod") or keys or lattice.may_be(types(value), "array"):
             yield from self.follow(use, flow)
-
-    def _is_array(self, value: Op) -> bool:
-        return lattice.may_be(self.values.types(value), "array")
 
     def _in_augment(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         keys = flow.keyed and not flow.grouped
@@ -437,7 +459,10 @@ class Orders:
             else:
                 yield from self.follow(made, Flow(keyed=True))
         else:
-            whole = flow.whole and _numbers_of(made.args[0]) is head
+            number = made.args[0]
+            if "builtins.float" in number.called and number.args[1:]:
+                number = number.args[1]
+            whole = flow.whole and number is head
             named = not numbered and self.name_files([head], made.args[0])
             after = list(self.follow(made, Flow(text=flow.text, whole=whole, named=named)))
             if numbered and not after:
@@ -724,11 +749,6 @@ def depends(made: Op, head: Op) -> bool:
     return any(each is head or each.code in ("function", "await") for each in parts)
 
 
-def _numbers_of(value: Op) -> Op:
-    """``x`` of ``float(x)``."""
-    return value.args[1] if "builtins.float" in value.called and value.args[1:] else value
-
-
 def _is_by_label(use: Op) -> bool:
     """``frame.loc[…]``"""
     return use.code == "item" and use.args[0].code == "attr" and use.args[0].name == "loc"
@@ -745,3 +765,12 @@ def _takes_end(use: Op) -> bool:
 
 def _is_whole(key: Op) -> bool:
     return key.code == "range" and not key.args
+
+
+def _passed(function: Function, call: Op) -> str:
+    """What decides which of a function's operations run: the constants that a call passes; "" where
+    all may."""
+    if call.unpacks or call.function is function:
+        return ""
+    given = bound(function, call)
+    return repr([passed(given, each) for each in function.params.values()])
