@@ -88,6 +88,7 @@ def copied(folder: Path, copy: Path, *, project: bool) -> Path:
     shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     if project:
         (copy / MARK).touch()
+        (copy / ".git").mkdir()  # whatever folder is linted
     else:
         (copy / MARK).unlink(missing_ok=True)
     return copy

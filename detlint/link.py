@@ -23,6 +23,7 @@ from detlint.index.entrypoints import (
 )
 from detlint.index.index import Index
 from detlint.kept import Kept, Work
+from detlint.runner import collect_rarely
 from detlint.sources.cache import digest_of, dump, load
 from detlint.sources.kinds import NOTEBOOK, PYTHON
 from detlint.sources.paths import relative
@@ -74,7 +75,8 @@ class Linker:
         self.index = Index(cache, jobs) if index is None else index
         self._judged: set[str] = set()  # the programs among the files that are linted
         self._others = self._opened()
-        self._begun: tuple[set[str], list[Program]] | None = None
+        self._starts: dict[str, list[str]] = {}  # the real paths of all programs, by their roots
+        self._begun: dict[str, list[Program]] | None = None
         self._looked: dict[_Look, Work | None] = {}  # in whatever process
         self.failures: dict[str, str] = {}  # tracebacks of errors of ours, by the file at hand
         self.kept = Kept(cache, context, self.index) if kept is None and cache.keeps else kept
@@ -96,18 +98,25 @@ class Linker:
 
     def _judged_first(
         self, files: Sequence[str], is_linting: Callable[[], bool]
-    ) -> tuple[set[str], list[Program]] | None:
-        """The programs among some files, with their places; rules have judged those for which there
+    ) -> dict[str, list[Program]] | None:
+        """The programs among some files, by their roots; rules have judged those for which there
         was time."""
-        starts = list(filter(self.index.runs, files))
-        if not starts:
+        self._start(filter(self.index.runs, files))
+        if not any(self._starts.values()):
             return None
-        programs = self._programs(starts, None)
-        for program in programs:
-            if not is_linting():
-                break
+        programs = {root: self._programs(root, None) for root in self._starts}
+        every = itertools.chain.from_iterable(programs.values())
+        for program in itertools.takewhile(lambda _: is_linting(), every):
             self._judge(program)
-        return set(starts), programs
+        return programs
+
+    def _start(self, paths: Iterable[str]) -> None:
+        """Take these for the programs that are known."""
+        found = grouped((self._context.root_of(each), each) for each in paths)
+        started = {root: found.get(root, []) for root in sorted({*self._context.by_root, *found})}
+        if started != self._starts:
+            self._begun = self._begun and {}
+        self._starts = started
 
     def _judge(self, program: Program) -> None:
         for judge in self._judging:
@@ -122,13 +131,17 @@ class Linker:
         """
         names = self._context.names
         others = (each for each in self._context.files if each not in names)
-        starts = [*map(os.path.realpath, entrypoints), *filter(self.index.runs, others)]
+        self._start(sorted({*map(os.path.realpath, entrypoints), *filter(self.index.runs, others)}))
         order = {path: place for place, path in enumerate(self._context.paths)}
 
         self._work_ahead(findings)
 
         def join() -> list[Finding]:
-            return [*self._linked(findings, starts, names), *self._broken(findings, names)]
+            joined = []
+            for root, found in self._linked(findings, names):
+                joined += [*found, *self._broken(findings, names)]
+                self._let_go(root)
+            return joined
 
         if self._begun is None:  # it may start processes yet
             joined = join()
@@ -141,6 +154,18 @@ class Linker:
             self.kept.save()
         return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
 
+    def _let_go(self, root: str) -> None:
+        """Hold no more of what has a root than its findings, where there are others."""
+        if len(self._starts) > 1:
+            files = frozenset(self._context.below(root))
+            self.index.save()
+            self.index.units.close(files)
+            self.index.drop(files)
+            self._others = self._opened()
+            if self._begun is not None:
+                self._begun.pop(root, None)
+            collect_rarely()
+
     def _work_ahead(self, findings: Sequence[Finding]) -> None:
         """Find out in several processes what linking will ask for, where there is as much to do as
         to lint in several."""
@@ -148,7 +173,8 @@ class Linker:
             return
         asked = self._looks(findings)
         looks = {key: each for key, each in asked.items() if not self._is_kept(*key, each)}
-        programs = {each.path: each for each in self._begun[1] if not self._is_judged(each)}
+        begun = itertools.chain.from_iterable(self._begun.values())
+        programs = {each.path: each for each in begun if not self._is_judged(each)}
         if len(looks) + len(programs) < 2:
             return
         from detlint.aside import in_turns
@@ -190,14 +216,14 @@ class Linker:
         self.index.replace(path, source)
         self._others = self._opened()
         others = (each for each in self._context.files if each != path)
-        starts = [*([path] if runs else []), *filter(self.index.runs, others)]
-        joined = self._linked(findings, starts, {path: source.path})
-        return sorted(joined, key=lambda each: each[1:6])
+        self._start([*([path] if runs else []), *filter(self.index.runs, others)])
+        joined = self._linked(findings, {path: source.path})
+        return sorted((x for _, found in joined for x in found), key=lambda each: each[1:6])
 
     def programs_of(self, paths: Iterable[str]) -> dict[str, list[str]]:
         """The programs of the project that have each of some files, all by their real paths."""
-        starts = list(filter(self.index.runs, self._context.files))
-        programs = self._programs(starts, None)
+        self._start(filter(self.index.runs, self._context.files))
+        programs = [each for root in self._starts for each in self._programs(root, None)]
         return {path: [each.path for each in programs if path in each] for path in paths}
 
     def looked_at(self) -> tuple[list[str], dict[str, dict[str, str]]]:
@@ -206,17 +232,23 @@ class Linker:
         return outside, self.index.folders.listings
 
     def _linked(
-        self,
-        findings: Sequence[Finding],
-        starts: Sequence[str],
-        names: dict[str, str],
+        self, findings: Sequence[Finding], names: dict[str, str]
+    ) -> Iterator[tuple[str, Iterator[Finding]]]:
+        """By the roots of programs. ``names`` say how the user named the files that are linted, by
+        their real paths."""
+        root_of = self._context.root_of
+        by_root = grouped((root_of(os.path.realpath(each.path)), each) for each in findings)
+        told: set[object] = set()  # a script may start programs that have another root
+        for root in sorted({*self._starts, *by_root}):
+            yield root, self._linked_below(root, by_root.get(root, []), names, told)
+
+    def _linked_below(
+        self, root: str, findings: Sequence[Finding], names: dict[str, str], told: set[object]
     ) -> Iterator[Finding]:
-        """``starts`` are the real paths of all programs that are known, and ``names`` say how the
-        user named the files that are linted, by their real paths."""
         self.index.units.shrink()  # others are opened beside them
         findings = list(self._seen_across(findings))
         asked = self._may_be_cleared(findings)
-        programs = self._known(starts, None if asked else names)
+        programs = self._known(root, None if asked else names)
         for finding in findings:
             rule = self._cleared_by(finding)
             kept: Finding | None = finding
@@ -225,11 +257,11 @@ class Linker:
                 kept = self._answer(finding.path, finding.code, weigh, kept)
             if kept is not None:
                 yield from self._shown(kept)
-        told = {(each.code, os.path.realpath(each.path), *each[1:3]) for each in findings}
+        told.update((each.code, os.path.realpath(each.path), *each[1:3]) for each in findings)
         self._judged = {each.path for each in programs} & names.keys()
         judged = [each for each in programs if any(path in names for path in each.places)]
         for judge in self._judging:
-            for program, each in self._said_once(judge, self._said(judge, judged), starts, names):
+            for program, each in self._said_once(judge, self._said(judge, judged), root, names):
                 # A script may say the same by itself, or of two programs that it starts.
                 if each.path in names and (each.code, *each[:3]) not in told:
                     if each.path != program.path:
@@ -253,7 +285,7 @@ class Linker:
             yield from apply(source, [finding], enabled=(), known=self._codes, comments=comments)
 
     def _said_once(
-        self, judge: type[Rule], said: list[_Said], starts: Sequence[str], names: dict[str, str]
+        self, judge: type[Rule], said: list[_Said], root: str, names: dict[str, str]
     ) -> Iterator[_Said]:
         """Findings of programs, each with its program: of those that are about one place, one."""
         groups: dict[object, list[_Said]] = {}
@@ -265,10 +297,10 @@ class Linker:
             else:
                 groups.setdefault((about, finding.confidence), []).append((program, finding))
                 files.add(about[0])
-        if groups and any(each not in names for each in starts):
+        if groups and any(each not in names for each in self._starts.get(root, ())):
             # Where it is said must not depend on which files are linted.
             met = {each.path for each, _ in said}
-            rest = (each for each in self._known(starts, None) if each.path not in met)
+            rest = (each for each in self._known(root, None) if each.path not in met)
             for program, finding in self._said(
                 judge, (x for x in rest if not files.isdisjoint(x.paths))
             ):
@@ -403,46 +435,35 @@ class Linker:
                 self.failures.setdefault(path, traceback.format_exc())
                 return otherwise
 
-    def _known(self, starts: Sequence[str], wanted: dict[str, str] | None) -> list[Program]:
+    def _known(self, root: str, wanted: dict[str, str] | None) -> list[Program]:
         """``_programs``, of which some may be judged already."""
-        if self._begun is None or self._begun[0] != set(starts):
-            return self._programs(starts, wanted)
-        programs = self._begun[1]
+        programs = (self._begun or {}).get(root)
+        if programs is None:
+            return self._programs(root, wanted)
         if wanted is None:
             return programs
         return [each for each in programs if any(path in wanted for path in each.places)]
 
-    def _programs(self, starts: Sequence[str], wanted: dict[str, str] | None) -> list[Program]:
-        """The programs at some places, or of these only those that are wanted; without the files
+    def _programs(self, root: str, wanted: dict[str, str] | None) -> list[Program]:
+        """The programs that have a root, or of these only those that are wanted; without the files
         that only take the command line for others."""
-        by_root = grouped(
-            (self._context.root_of(path), path)
-            for path in sorted(filter(self._starts, dict.fromkeys(starts)))
-        )
-        flat = grouped(
-            (self._context.root_of(path), path)
-            for path in filter(self._may_be_flat, self._context.files)
-        )
-        for root in (*map(self._context.root_of, self._context.packaging), *flat):
-            by_root.setdefault(root, [])
-        files, alone = self._context.below, self._context.alone
-        found = []
-        for root, paths in by_root.items():
-            project = Project(root, files(root), paths, self.index, follows=not alone)
-            found += [
-                self._made(project, path, launched)
-                for path, launched in self._chosen(project.entrypoints, wanted)
-                if not self._only_sets_up(path, project)
-            ]
-            unsure = self._chosen(project.unimported(flat.get(root, [])), wanted)
-            made = [self._made(project, *each) for each in unsure]
-            found += [
-                each
-                for each in made
-                if each.purpose.does_something()
-                and not (self._is_in_package(each.path) and project.is_of_use(each.path))
-            ]
-        return found
+        files, follows = self._context.below(root), not self._context.alone
+        starts = sorted(filter(self._may_start, self._starts.get(root, ())))
+        project = Project(root, files, starts, self.index, follows=follows)
+        unsure = list(filter(self._may_be_flat, files))
+        found = [
+            self._made(project, path, launched)
+            for path, launched in self._chosen(project.entrypoints, wanted)
+            if not self._only_sets_up(path, project)
+        ]
+        flat = self._chosen(project.unimported(unsure), wanted)
+        made = [self._made(project, *each) for each in flat]
+        return found + [
+            each
+            for each in made
+            if each.purpose.does_something()
+            and not (self._is_in_package(each.path) and project.is_of_use(each.path))
+        ]
 
     def _chosen(
         self, paths: Iterable[str], wanted: dict[str, str] | None
@@ -468,7 +489,7 @@ class Linker:
         if self._is_in_package(path):
             ask = partial(may_be_flat_in_package, path)
             return self.index.told(path, "may be flat in a package", ask) and not (
-                self.index.runs(path) and self._starts(path)
+                self.index.runs(path) and self._may_start(path)
             )
         return not self.index.runs(path) and self.index.told(
             path, "may be flat", partial(may_be_flat, path)
@@ -479,7 +500,7 @@ class Linker:
         folder = os.path.dirname(path)
         return self.index.folders.is_package(folder) and folder != self._context.root_of(path)
 
-    def _starts(self, path: str) -> bool:
+    def _may_start(self, path: str) -> bool:
         """Whether what may start programs by its text does: not in a package, unless it says so."""
         if not self.index.folders.is_package(os.path.dirname(path)):
             return True

@@ -32,6 +32,8 @@ _BATCH = 100_000
 _SMALL = 2_000  # takes as long as an empty file
 # The process that judges programs meanwhile has the most to do, and all else waits for it.
 _PATIENCE = 5
+_RARELY = 10_000_000  # objects made
+_MUCH = 300_000  # of these, with some 50 MB
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -129,9 +131,12 @@ def collect_rarely() -> None:
     """A syntax tree is many objects and no garbage: collecting at each 700th costs a third. What
     is garbage of a file is let go of when it is done, so that of a million objects that are left
     15,000 are garbage, and finding it takes half a second: it would cost two projects in one folder
-    more than both apart."""
-    gc.freeze()
-    gc.set_threshold(10_000_000, 20, 20)
+    more than both apart. What projects leave that are done is found when it is much."""
+    if gc.get_threshold()[0] != _RARELY:
+        gc.freeze()
+        gc.set_threshold(_RARELY, 20, 20)
+    elif gc.get_count()[0] > _MUCH:
+        gc.collect()
 
 
 def _remember(result: Result, cache: Cache) -> list[Finding]:

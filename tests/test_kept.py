@@ -340,8 +340,8 @@ def test_judging_a_program_reads_no_file_that_it_does_not_import(
         outside.update(each for each in read if each not in program)
         return found
 
-    def programs(self: Linker, starts: list[str], wanted: object) -> list[Program]:
-        told = every(self, starts, wanted)
+    def programs(self: Linker, *asked: object) -> list[Program]:
+        told = every(self, *asked)
         for program in told[1:]:  # the call graph is made of one program alone
             program._project._open.pop(program.path, None)
         return told[:1]

@@ -5,6 +5,7 @@ which ``benchmarks/linear.py`` measures."""
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from families import EXAMPLES, FAMILIES
 
+from detlint import runner
 from detlint.callgraph import variation
 from detlint.callgraph.other_files import OtherFiles
 from detlint.cli import main
+from detlint.dataflow.ir import Op
+from detlint.dataflow.unit import Unit
 from detlint.engine import Engine
 from detlint.finding import Confidence
 from detlint.index.index import Index
 from detlint.index.launched import starts
+from detlint.index.scan import Outline
+from detlint.link import Linker
 from detlint.rules import every_rule
 from detlint.settings import Settings
 from detlint.sources.cache import Cache
@@ -27,6 +33,8 @@ from detlint.sources.decoding import decode
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from detlint.finding import Finding
 
 LINES, TIMES, MOST = 60, 4, 5.5
 FEW = 30  # times an example, of some lines
@@ -101,27 +109,39 @@ def test_whether_others_name_a_function_asks_each_file_of_a_project_once(
     assert many <= MOST * few, f"{few} calls for {FILES} files, {many} for {TIMES * FILES}"
 
 
-CALLS_ITSELF = """\
-from other import joined
+@pytest.mark.parametrize("mark", [".git/HEAD", "detlint.toml"])
+def test_projects_that_are_done_leave_nothing_but_their_findings(
+    mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = "def rows(text):\n    return list(set(text.split()))\n"
+    train = (
+        "import model\n\nfor row in model.rows(text):\n    net(row).backward()\n    optim.step()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runner, "_MUCH", 0, raising=False)
+    link = Linker.link
+    counts = []
 
-def prove(goal, used=None):
-    if used is None:
-        used = set()
-"""
-BRANCH = """\
-    if goal.kind == {i}:
-        return joined(prove(goal.left, used | {{goal.name}}), prove(goal.right, used))
-"""
+    def counted(self: Linker, *told: Any) -> list[Finding]:
+        found = link(self, *told)
+        gc.collect()
+        gc.unfreeze()  # what was frozen is held until the process ends
+        counts.append(sum(isinstance(x, (Op, Unit, Outline)) for x in gc.get_objects()))
+        return found
 
+    def held(projects: int) -> int:
+        for number in range(projects):
+            texts = {mark: "", "model.py": model, "train.py": f"{train}# {number}\n"}
+            for name, text in texts.items():
+                file = tmp_path / str(number) / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+        assert main(["--no-cache", "--jobs", "1", "-q", "."]) == 1
+        return counts[-1]
 
-def test_a_function_that_calls_itself_is_entered_once(engine: Engine) -> None:
-    def asked(branches: int) -> int:
-        text = CALLS_ITSELF + "".join(BRANCH.format(i=each) for each in range(branches))
-        return calls(lambda: engine.lint_bytes("a.py", text.encode()))
-
-    asked(1)
-    # Each set is followed to each call.
-    assert asked(2 * TIMES) <= TIMES**2 * asked(2)
+    monkeypatch.setattr(Linker, "link", counted)
+    few, many = held(2), held(2 * TIMES)
+    assert many <= few, f"{few} objects of 2 projects, {many} of {2 * TIMES}"
 
 
 def test_what_files_that_ask_each_other_say_is_asked_once(tmp_path: Path) -> None:

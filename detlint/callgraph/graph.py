@@ -181,7 +181,8 @@ def call_graph(
             leads = graph.targets[here]
             leads += [graph.node(path, each) for each in uses.own]
             leads += [graph.node("", METHOD + each) for each in uses.attributes]
-            for each in chain(uses.origins, made if _makes(uses) else ()):
+            makes = not _INSTANTIATE.isdisjoint((*uses.names, *uses.attributes))
+            for each in chain(uses.origins, made if makes else ()):
                 found = definitions.of(path, each)
                 if found is None:
                     names = each.partition(":")[2].split(".")
@@ -209,11 +210,6 @@ def _over(graph: Graph, path: str, part: str, name: str) -> tuple[int, bool]:
     between = graph.node("", name)
     graph.targets[graph.node(path, part)].append(between)
     return between, is_new
-
-
-def _makes(uses: Uses) -> bool:
-    """Whether a part makes what a configuration names."""
-    return not (_INSTANTIATE.isdisjoint(uses.names) and _INSTANTIATE.isdisjoint(uses.attributes))
 
 
 def _enter(graph: Graph, path: str, part: str, classes: Mapping[str, Sequence[str]]) -> None:

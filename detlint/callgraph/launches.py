@@ -51,11 +51,8 @@ class Launches:
     @cached_property
     def _started(self) -> dict[str, list[Located]]:
         """Variables by the real path of what is started with them, programs and scripts."""
-        found = known(self._answers, "started", self._dumped_starts)
+        found = known(self._answers, "started", self._found_started)
         return {path: _loaded(sets) for path, sets in found.items()}
-
-    def _dumped_starts(self) -> dict[str, list[Any]]:
-        return {path: _dumped(sets) for path, sets in self._find_started().items()}
 
     @cached_property
     def _answers(self) -> Answers:
@@ -65,7 +62,7 @@ class Launches:
         files = (each for each in self._scripts_that_set if self._kind(each) == "dockerfile")
         return [Located(path, fact) for path in files for fact in self._index.exports(path)]
 
-    def _find_started(self) -> dict[str, list[Located]]:
+    def _found_started(self) -> dict[str, list[Any]]:
         found: dict[str, dict[Located, None]] = {}
         scripts = self._telling()
         known = set(scripts)
@@ -81,7 +78,7 @@ class Launches:
                         found.setdefault(target, {}).update(dict.fromkeys(sets))
             if before == {path: len(sets) for path, sets in found.items()}:
                 break
-        return {target: list(sets) for target, sets in found.items()}
+        return {target: _dumped(sets) for target, sets in found.items()}
 
     def _telling(self) -> list[str]:
         """The scripts of which one sets a variable that a rule asks about, those that name one
@@ -138,7 +135,8 @@ class Launches:
             return self._module(script, start)
         for path in self._candidates(script, start):
             folder, name = os.path.split(path)
-            if path in self._scripts or not self._entry(folder, name).endswith(OTHER):
+            entry = self._index.folders.entries(folder).get(name, OTHER)
+            if path in self._scripts or not entry.endswith(OTHER):
                 real = os.path.realpath(path)
                 return real if real.startswith(os.path.join(self._bound(script), "")) else None
         return None
@@ -146,9 +144,6 @@ class Launches:
     @cached_property
     def _scripts(self) -> frozenset[str]:
         return frozenset(self._context.files)
-
-    def _entry(self, folder: str, name: str) -> str:
-        return self._index.folders.entries(folder).get(name, OTHER)
 
     def _candidates(self, script: str, start: Start) -> Iterator[str]:
         """Where the path may lead: from the folder of the script, those above, and the one in

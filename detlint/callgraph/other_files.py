@@ -25,7 +25,6 @@ from detlint.sources.paths import relative, slashed
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from detlint.index.imports import Import
     from detlint.index.index import Index
 
 
@@ -84,7 +83,9 @@ class OtherFiles:
         self._modules: Callable[[str], Modules] = cache(
             lambda root: Modules(root, index.folders, self._misplaced(root))
         )
-        self._definitions: Callable[[str], Definitions] = cache(self._below)
+        self._definitions: Callable[[str], Definitions] = cache(
+            lambda root: Definitions(index, self._modules(root))
+        )
         self._readers: Callable[[str], Readers] = cache(
             lambda root: Readers(index, below(root), self)
         )
@@ -171,12 +172,12 @@ class OtherFiles:
         answers: dict[str, Callable[..., Any]] = {
             "fills": self._fills,
             "importers": self._importing,
-            "installed": self._installed,
+            "installed": lambda home: self.python_files(self._root_of(home)).is_installed(home),
             "lacks": self._lacks,
             "looked up": self._looked_up,
             "named": self._named,
             "reads": self._reads_table,
-            "trains": self._trains,
+            "trains": lambda home: self.python_files(self._root_of(home)).train,
         }
         return answers[asked[0]](*asked[1:])
 
@@ -301,15 +302,9 @@ class OtherFiles:
         """Whether a file may be one of a package that others install."""
         return self.alone or self._asked_for("installed", self._real(unit.source.path))
 
-    def _installed(self, home: str) -> bool:
-        return self.python_files(self._root_of(home)).is_installed(home)
-
     def train(self, unit: Unit) -> bool:
         """Whether the project of a file trains something, whether or not others install it."""
         return not self.alone and self._asked_for("trains", self._real(unit.source.path))
-
-    def _trains(self, home: str) -> bool:
-        return self.python_files(self._root_of(home)).train
 
     def _files_beside(self, path: str) -> list[str]:
         """The files that programs which import a file import, as far as names of modules tell."""
@@ -354,7 +349,9 @@ class OtherFiles:
             files = [each for each in files if os.path.dirname(each) == folder]
         for path in files:
             imports = self._index.imports(path, typed=True)
-            modules = (f"{'.' * _is_partial(x)}{x.module.rpartition('.')[2]}" for x in imports)
+            modules = (
+                f"{'.' * bool({*x.names} - {'*'})}{x.module.rpartition('.')[2]}" for x in imports
+            )
             for name in {*modules, *(name for each in imports for name in each.names)}:
                 found.setdefault(name, []).append(path)
         return found
@@ -369,9 +366,6 @@ class OtherFiles:
     def _open(self, path: str) -> Unit:
         source, find = self._index.source(path).code, None if self.alone else self.find
         return Unit(source, models=self._models, path=self._shown(path), find=find)
-
-    def _below(self, root: str) -> Definitions:
-        return Definitions(self._index, self._modules(root))
 
 
 def _reads(text: str, name: str, member: str) -> bool:
@@ -406,11 +400,6 @@ def _hands_on(text: str, name: str, module: str) -> bool:
     )
 
 
-def _is_partial(wanted: Import) -> bool:
-    """Whether an import names what it takes of a module."""
-    return not {"*"}.issuperset(wanted.names)
-
-
 def _looks_up(unit: Unit, word: str) -> bool:
     """Whether a file looks something up by a name in what is no module."""
     return not all(map(unit.values.qualified, unit.reads("attr", word)))
@@ -430,7 +419,9 @@ class Readers:
         that trains or splits, or a script or configuration that names it."""
         parts = [part for name in names for part in _stem(name).split("*") if len(part) >= _SHORT]
         return any(
-            self._reads(each, kind, names) if _is_code(each) else self._names(each, names)
+            self._reads(each, kind, names)
+            if kind_of_name(each) in (PYTHON, NOTEBOOK, CUDA)
+            else self._names(each, names)
             for each in self._paths
             if parts and self._index.holds(each, parts)
         )
@@ -464,7 +455,3 @@ def _stem(name: str) -> str:
     """What is seen of a file's name before its ending."""
     stem, dot, _ = name.rpartition(".")
     return (stem if dot else name).strip("*.")
-
-
-def _is_code(path: str) -> bool:
-    return kind_of_name(path) in (PYTHON, NOTEBOOK, CUDA)

@@ -316,7 +316,7 @@ class PythonFiles:
                 for path in self._paths
                 if self._index.holds(path, spelled)
                 for line in self._index.source(path).text.splitlines()
-                if any(each in line and _mentions(line, each) for each in spelled)
+                if any(each in line and mentions(line.partition("#")[0], each) for each in spelled)
             ]
             told = bool(lines) and all(map(partial(_declares, spelled), lines))
             self._declared[option] = told
@@ -331,10 +331,6 @@ def is_abstract(name: str, text: str) -> bool:
 
 def _plain(name: str) -> str:
     return re.sub(r"[-_.]", "", name).lower()
-
-
-def _mentions(line: str, word: str) -> bool:
-    return bool(mentions(line.partition("#")[0], word))
 
 
 def _declares(spelled: tuple[str, str], line: str) -> bool:

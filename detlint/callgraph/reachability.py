@@ -123,7 +123,10 @@ class Reachability:
         calls = self._calls
         found = self._nodes(each for each in starts if each.path in files)
         owners = {Symbol(x.path, x.part.partition(".")[0]) for x in starts if "." in x.part}
-        lines = (each for owner in owners.difference(starts) for each in self._lineage(owner))
+        lineage = self._definitions.lineage
+        lines = (
+            each for owner in owners.difference(starts) for each in filter(None, lineage(owner))
+        )
         given = set(self._nodes(lines))
         used = self._used(program).difference(given, found) if program else frozenset[int]()
         reached = calls.reached_from(found, files, calls.marked(given))
@@ -150,10 +153,6 @@ class Reachability:
     def _classes(self) -> list[int]:
         outlines = ((path, self._index.outline(path).classes) for path in self._files)
         return self._nodes(Symbol(path, each) for path, classes in outlines for each in classes)
-
-    def _lineage(self, owner: Symbol) -> Iterator[Symbol]:
-        """A class and those of its bases that are seen."""
-        return filter(None, self._definitions.lineage(owner))
 
     def called_by(self, path: str) -> Callable[[str, str], bool]:
         """Whether the statements of a file reach a part of another, or one of its own that no

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.learning.outputs import Call, calls_in
+from detlint.dataflow.learning.outputs import calls_in
 from detlint.index.entrypoints import main_line
 from detlint.models import roles as rows
 from detlint.models.purposes import NOTHING, Purpose, purpose
@@ -116,15 +116,16 @@ def tries(name: str, main_block: str) -> bool:
     the file's name does not say that it makes something."""
     if any(each in name for each in rows.MAKES):
         return False
-    calls = list(calls_in(main_block))
+    calls, modes = list(calls_in(main_block)), (*rows.MODES, ")")  # ``net.train(False)``
     if any(
-        each.is_method and each.word in ("fit", "train") and not _is_mode(each) for each in calls
+        each.is_method and each.word in ("fit", "train") and each.given not in modes
+        for each in calls
     ):
         return False
     if any(not each.is_method and each.word.lstrip("_").startswith(rows.TRIALS) for each in calls):
         return True
     return not says_in_code(main_block, ["argv"]) and not any(
-        _is_program(each.word) for each in calls
+        each.word.startswith(rows.PROGRAMS) for each in calls
     )
 
 
@@ -133,12 +134,3 @@ def takes_options(main_block: str) -> bool:
     return says_in_code(main_block, ["argv"]) or any(
         each.word.startswith(rows.TAKES_OPTIONS) for each in calls_in(main_block)
     )
-
-
-def _is_mode(call: Call) -> bool:
-    """``net.train()``, ``net.train(False)``."""
-    return call.given in (*rows.MODES, ")")
-
-
-def _is_program(word: str) -> bool:
-    return word.startswith(rows.PROGRAMS)

@@ -122,7 +122,7 @@ class TrainedParts:
                 yield from ((each.path, one) for _, names in told for one in names)
         if kind_of([plain]):  # a part of a model of a library
             yield path, plain if sure else f"{MAY_BE}{plain}"
-        elif not classes and not self._is_foreign(path, plain):
+        elif not (classes or (plain and not self._defined(path, plain))):
             given = self._behind(path, owner if sure else f"{MAY_BE}{owner}")
             for home, one in given:
                 if one != UNSEEN_NAMES:
@@ -136,9 +136,6 @@ class TrainedParts:
         ``class Registry(dict)``."""
         names = self._index.outline(symbol.path).classes[symbol.part]
         return not {each.rpartition(".")[2] for each in names}.isdisjoint(MAKING)
-
-    def _is_foreign(self, path: str, name: str) -> bool:
-        return bool(name) and not self._defined(path, name)
 
     def _named(self, path: str, name: str, *, sure: bool) -> Iterator[tuple[str, str]]:
         """A class, what a function returns, or what a library has."""

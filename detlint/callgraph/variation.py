@@ -114,7 +114,8 @@ class Variation:
                 kind, what, among=lambda *each: each in near or trained.has(*each)
             ):
                 # A layer that is made where a loss goes back is trained if an optimizer gets it.
-                part_of_it = trained.has(path, part) or kind == "operators" or _is_function(fact)
+                function = fact.text.rpartition(".")[2].islower()  # ``F.conv2d``
+                part_of_it = trained.has(path, part) or kind == "operators" or function
                 if part_of_it and not trained.is_idle(path, part, fact.row, among=trained.has):
                     yield Located(path, fact)
             kinds = (what, FROZEN) if is_model(what) else (what,)
@@ -275,8 +276,3 @@ def _is_like(first: Fact, other: Fact) -> bool:
 
 def _names_cudnn(text: str) -> bool:
     return any(not layout_of(text).hides(x.start()) for x in OF_CUDNN.finditer(text))
-
-
-def _is_function(fact: Fact) -> bool:
-    """Whether it is called with tensors: ``F.conv2d``."""
-    return fact.text.rpartition(".")[2].islower()

@@ -307,7 +307,8 @@ class Unit(Editable[ast.AST]):
         if piece is None:
             return None
         found = self.function(piece) if piece.kind else self.module
-        if found is None or not (piece.kind or self._reads(piece)):
+        own = piece.kind or self._own_body is not None  # together, most statements parse
+        if found is None or not (own or self._parsed(piece) is not None):
             raise UnparsedError
         return found
 
@@ -369,10 +370,6 @@ class Unit(Editable[ast.AST]):
             body = [each for piece in self.own for each in self._parsed(piece) or []]
         self.weight += sum(piece.end - piece.start for piece in self.own)
         return lower("", body, self)
-
-    def _reads(self, piece: Piece) -> bool:
-        """Whether a statement of the module parses; together with the others, most do."""
-        return self._own_body is not None or self._parsed(piece) is not None
 
     @cached_property
     def _own_body(self) -> list[ast.stmt] | None:
@@ -762,6 +759,12 @@ class Units:
             oldest = self._taken(next(iter(self._alone)))
             if oldest is not None:
                 oldest.close()
+
+    def close(self, paths: Iterable[str]) -> None:
+        """Close some files, of which no more is asked."""
+        for path in paths:
+            for unit in filter(None, (self._held.pop(path, None), self._taken(path))):
+                unit.close()
 
     def forget(self, path: str) -> None:
         """Open a file anew when it is asked for again."""

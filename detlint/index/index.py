@@ -8,6 +8,7 @@ from bisect import bisect_right
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache, partial
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from detlint.index.entrypoints import is_program
@@ -27,7 +28,7 @@ from detlint.syntax.alive import renamed
 from detlint.syntax.parsing import Problem, problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from detlint.aside import Share
     from detlint.dataflow.unit import Unit, Units
@@ -104,19 +105,22 @@ class Index:
     def forget(self, path: str) -> None:
         """Ask the file anew: it has changed, or is no longer handed in."""
         self._handed_in.pop(path, None)
-        dropped = self._sources.pop(path, None)
-        self._room += len(dropped.text) if dropped else 0
-        self._answers.pop(path, None)
-        self._stored.pop(path, None)
-        self._changed.discard(path)
         self._cache.forget(path)
         self.units.forget(path)
-        for made in (self._libraries, self._hints, self._outlines, self._digests):
-            made.pop(path, None)
-        for typed in (False, True):
-            self._imports.pop((path, typed), None)
-        for by_kind in (self._places, self._facts):
-            for key in [each for each in by_kind if each[0] == path]:
+        self.drop({path})
+
+    def drop(self, paths: Collection[str]) -> None:
+        """Hold nothing of some files, of which little more is asked."""
+        self._changed.difference_update(paths)
+        made = (self._libraries, self._hints, self._outlines, self._digests)
+        for path in paths:
+            dropped = self._sources.pop(path, None)
+            self._room += len(dropped.text) if dropped else 0
+            for told in (self._answers, self._stored, *made):
+                told.pop(path, None)
+        several: tuple[dict[Any, Any], ...] = (self._imports, self._places, self._facts)
+        for by_kind in several:
+            for key in [each for each in by_kind if each[0] in paths]:
                 del by_kind[key]
 
     @property
@@ -280,7 +284,7 @@ class Index:
     def part_at(self, path: str, row: int) -> str:
         """The part of the outline that a line lies in."""
         starts = self.outline(path).starts
-        return starts[bisect_right(starts, row, key=_row) - 1][1] if starts else ""
+        return starts[bisect_right(starts, row, key=itemgetter(0)) - 1][1] if starts else ""
 
     def code_of(self, path: str, part: str) -> str:
         """The lines of a part of the outline."""
@@ -632,10 +636,6 @@ _ANSWERS = {"outline": _outlines, "starts": _starts}
 @lru_cache(maxsize=16)  # of all files, one question after the other
 def _short(question: str) -> str:
     return f" {content_digest(question.encode())[:12]}"
-
-
-def _row(start: tuple[int, str]) -> int:
-    return start[0]
 
 
 def _in_order(known: Mapping[str, Any], wanted: list[str]) -> list[tuple[str, Fact]]:

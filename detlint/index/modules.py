@@ -164,7 +164,8 @@ class Modules:
             if top in listed or is_module:
                 # Other packages that are installed beside the file's own are not the project's.
                 apart = self._folders.is_installed(root)
-                return None if apart and top != _first(folder, root) else root
+                below = relative(folder, root).partition(os.sep)[0]
+                return None if apart and top != below else root
         return None
 
     def _lies_within(self, folder: str, top: str) -> bool:
@@ -402,11 +403,6 @@ class Definitions:
 
 def _is_own(path: str, name: str) -> bool:
     return path.endswith(f"{os.sep}{name}.py")
-
-
-def _first(folder: str, root: str) -> str:
-    """The folder just below a root that another one lies in."""
-    return relative(folder, root).partition(os.sep)[0]
 
 
 def _joined(target: str, names: list[str]) -> str:

@@ -51,14 +51,10 @@ def _of_packaging(content: dict[str, Any]) -> Iterator[str]:
     project = _table(content, "project")
     optional = _table(project, "optional-dependencies")
     for wanted in (project.get("dependencies"), *optional.values()):
-        yield from filter(_is_text, wanted if isinstance(wanted, list) else ())
+        yield from (x for x in (wanted if isinstance(wanted, list) else ()) if isinstance(x, str))
     for name, release in _table(content, "tool", "poetry", "dependencies").items():
         if isinstance(release, str):  # a bare release is that one
             yield f"{name}=={release}" if release[:1].isdigit() else f"{name}{release}"
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _table(content: dict[str, Any], *keys: str) -> dict[str, Any]:

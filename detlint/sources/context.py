@@ -74,11 +74,6 @@ class Context:
             found.update(dict.fromkeys(discover([root], self.settings, lambda _: None)))
         return sorted(found)
 
-    @property
-    def packaging(self) -> list[str]:
-        """The files that say which commands packages install."""
-        return [each for each in self.files if os.path.basename(each) == _PACKAGING]
-
     def may_start(self) -> bool:
         """Whether one of the linted files may be a script that starts programs, one that a
         command starts which a package installs, or a program by what its statements call."""
@@ -93,10 +88,11 @@ class Context:
 
     def below(self, root: str) -> list[str]:
         """The files of which the imports are looked up in a folder."""
-        return self._by_root.get(root, [])
+        return self.by_root.get(root, [])
 
     @cached_property
-    def _by_root(self) -> dict[str, list[str]]:
+    def by_root(self) -> dict[str, list[str]]:
+        """All of them."""
         return grouped((self.root_of(path), path) for path in self.files)
 
     def is_outside_packages(self, path: str) -> bool:

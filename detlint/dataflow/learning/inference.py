@@ -57,7 +57,7 @@ def records_none(op: Op) -> bool:
     return False
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)  # few: each holds its file
 def _unrecorded(function: Function) -> tuple[bool, list[int], list[int]]:
     """Whether a function records no gradients at all; the first rows of its blocks that do not,
     and with each the last row of those that begin no later."""

@@ -272,7 +272,7 @@ def goes_back(op: Op) -> bool:
     return _goes_back(outer)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)  # few: each holds its file
 def _goes_back(outer: Function) -> bool:
     called = outer.unit.values.called
     return any(
