@@ -16,6 +16,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from detlint.models.completions import SHARING
 from guard.diff import Source, sources
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ, frame_of
@@ -111,10 +112,10 @@ class Flows:
     """Origins of all that differs between two recordings."""
 
     def __init__(
-        self, nodes: list[Node], traits: dict[tuple[str, int], traits.Traits] | None = None
+        self, nodes: list[Node], held: dict[tuple[str, int], traits.Traits] | None = None
     ) -> None:
         self.nodes = nodes
-        self._traits = traits or {}
+        self._traits = held or {}
         self.ends: Mapping[int, int] = {}  # when each step of the first run ended
         self.is_of_ranks = False  # whether they are those of one rank of several
         self.left: Collection[Place] = ()  # lines that read what an earlier run has left to one
@@ -142,6 +143,8 @@ class Flows:
         self._branched: dict[object, Origins] = {}  # by frame
         self._given: dict[Node, Origins] = {}
         self._elsewhere: dict[str, tuple[int, dict[object, Node]]] = {}
+        self._frames: dict[object, int] = {}  # of the second run, that each was paired with first
+        self._lent = traits.LENT * any(sources.calls(e.statement, SHARING) for e in nodes)
         for run in (0, 1):
             self._note_run(run)
         for node in self.nodes:
@@ -190,6 +193,8 @@ class Flows:
 
     def _follow(self, node: Node) -> None:
         first, second = node.first, node.second
+        if node.within.first and node.within.second:
+            self._frames.setdefault(frame_of(node), node.within.second.frame)
         if first is None or second is None:
             self._follow_extra(node)
             return
@@ -360,6 +365,13 @@ class Flows:
         if sources.counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
         return found or self._of_collected(node) or self._of_factory(node) or frozenset((node,))
+
+    def _resumed(self, node: Node) -> Origins:
+        """Where a coroutine goes on in whose place another one does in the other run."""
+        other, paired = node.within.second, self._frames.get(frame_of(node))
+        is_other = other is not None and paired not in (None, other.frame)
+        first = node.within.nodes[0]
+        return frozenset((first,)) if is_other and sources.awaits(first.statement) else NOTHING
 
     def _of_factory(self, node: Node) -> Origins:
         """Of what takes an item of a dict, what gave that the factory that may have made the item:
@@ -597,6 +609,8 @@ class Flows:
 
     def _source(self, node: Node, path: Path, pair: tuple[int, int]) -> Origins:
         """Where a differing value was written last, as far as it is known."""
+        if path[0] in node.within.call.names and path[0] != "self" and self._resumed(node):
+            return self._resumed(node)
         late, before = self._raced(node, path), node.ran.began
         if len(path) > 1 and any(each.is_in_thread and not self._inserts(each) for each in late):
             return late
@@ -612,7 +626,7 @@ class Flows:
             found = self.given(above)
         found = found or self._written_to(shared_keys(node, path), before)
         found = found or self._written_to(whole_keys(node, path), before) or late
-        if not found and self._is_in_memory(node, path):  # of a process that is not followed
+        if not found and self._is_in_memory(node, path, self._lent):
             return self._meanwhile(node, path)
         field = self._field_of(path)
         found = found or (frozenset((field,)) if field else self._of_its_maker(node, path))

@@ -254,6 +254,12 @@ def asks(statement: Statement) -> bool:
     return any(asks_others(*each) or is_arrival(*each) for each in named)
 
 
+def awaits(statement: Statement) -> bool:
+    """Whether a statement goes on when what it waits for is done, others meanwhile."""
+    is_async = statement.kind in ("AsyncFor", "AsyncWith")
+    return is_async or any(isinstance(each, ast.Await) for each in parts_of(statement.text))
+
+
 def has_factory(statement: Statement) -> bool:
     """Whether it declares a field of a class of which each object gets another value, or makes a
     dict of which each new key does."""

@@ -191,9 +191,8 @@ def _in_shared_memory(value: Any) -> int:  # noqa: ANN401
     if issubclass(type(value), torch.nn.Module):
         value = next(_parameters(value), None)
     is_one = type(value) is torch.nn.Parameter or parent_process() is not None
-    if type(value) not in (torch.nn.Parameter, torch.Tensor):
-        return 0
-    if value.device.type != "cpu" or value.layout != torch.strided:
+    is_tensor = type(value) in (torch.nn.Parameter, torch.Tensor)
+    if not is_tensor or value.device.type != "cpu" or value.layout != torch.strided:
         return 0
     from guard.observe.modes import plainly
 

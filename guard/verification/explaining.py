@@ -19,25 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from guard.diff import Cause, Suspect, sources
 from guard.diff.differences import Confidence, Explanation, Source
 from guard.diff.names import generator, listed
+from guard.digests import traits as trait
 from guard.digests.generators import NAMES
-from guard.digests.traits import (
-    ALONE,
-    ASKED,
-    DRAWING,
-    DRAWS,
-    HANDED,
-    IN_MEMORY,
-    LEFT,
-    NAMED,
-    OBJECTS,
-    SETS,
-    SHARED,
-    SHOWN,
-    STRINGS,
-    TURNS,
-    WEAK,
-    draws_in_query,
-)
 from guard.digests.values import OPAQUE
 from guard.observe.statements import CHANGING_FIRST, is_changing, path_of
 from guard.verification.attribution import NONE, STARTED
@@ -121,7 +104,7 @@ def suspect(node: Node, traits: Traits, circumstance: str = "") -> Suspect:
     if found.source is Source.NOT_SHOWN:
         return Suspect("", message, node.file, statement.line, _of_reads(node))
     if found.source is Source.THREAD_ORDER and draws(node, traits):
-        fits = IN_A_TASK if traits.read & TURNS else FROM_A_THREAD
+        fits = IN_A_TASK if traits.read & trait.TURNS else FROM_A_THREAD
     what = found.what.replace(f"`{text}`", "it")
     message += f": {what}" if what != "it" else ""
     return Suspect("", message, node.file, found.line or statement.line, fits)
@@ -156,7 +139,7 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     yield from _of_hashes(node, traits, circumstance)
     yield from _of_texts(node, traits)
     last = _last_names(node)
-    if traits.read & LEFT and circumstance != LISTINGS.name:
+    if traits.read & trait.LEFT and circumstance != LISTINGS.name:
         yield Origin(Source.LEFT, f"{shown} finds it there", _line(statement, sources.LISTING))
     if last & sources.LISTING and "sorted" not in statement.calls:
         yield Origin(Source.LISTING, shown, _line(statement, sources.LISTING))
@@ -176,10 +159,10 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
 
 def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
     """What is freed, or written by others, whatever the program's statements do meanwhile."""
-    if traits.read & WEAK:
+    if traits.read & trait.WEAK:
         what = f"{shown} asks for what is gone once it has been collected"
         yield Origin(Source.COLLECTION, what, is_sure=False)
-    if traits.read & (IN_MEMORY | SHARED) == IN_MEMORY:
+    if traits.read & (trait.IN_MEMORY | trait.SHARED) == trait.IN_MEMORY:
         what = f"{shown} reads memory that other processes may write meanwhile"
         yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
 
@@ -189,11 +172,11 @@ def _of_entropy(node: Node, traits: Traits) -> Iterator[Origin]:
     shown, parts = f"`{node.statement.text}`", sources.parts_of(node.statement.text)
     yield from _of_unseeded(node, parts)
     texts = (each.value for each in parts if isinstance(each, ast.Constant))
-    drawn = any(isinstance(each, str) and draws_in_query(each) for each in texts)
-    if drawn or traits.read & DRAWING:
+    drawn = any(isinstance(each, str) and trait.draws_in_query(each) for each in texts)
+    if drawn or traits.read & trait.DRAWING:
         what = f"random() of a database, in the query of {shown}"
         yield Origin(Source.ENTROPY, what, fits=IN_A_QUERY)
-    if traits.gave & ASKED:
+    if traits.gave & trait.ASKED:
         yield Origin(Source.ENTROPY, f"{shown} asks for it", is_sure=False)
 
 
@@ -244,21 +227,20 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     statement, shown = node.statement, f"`{node.statement.text}`"
     if node.is_on_a_signal:
         yield Origin(Source.CLOCK, f"{shown} runs when a signal comes, whatever runs then")
-    if traits.read & SHARED:
+    if traits.read & trait.SHARED:
         fits = "" if node.is_in_thread else AMONG_PROCESSES
         yield Origin(Source.READINESS, f"{shown} asks for what others write as well", fits=fits)
     raised = {ran.raised for ran in (node.first, node.second) if ran is not None}
     if len(raised) > 1 and not raised.isdisjoint(_TOO_LATE):
         what = f"{shown} fails where others have come first"
         yield Origin(Source.THREAD_ORDER, what, fits=TOGETHER)
-    waits = statement.kind in ("AsyncFor", "AsyncWith")
-    if waits or any(isinstance(each, ast.Await) for each in sources.parts_of(statement.text)):
+    if sources.awaits(statement):
         yield Origin(Source.READINESS, f"{shown} goes on when what it waits for is done")
-    if traits.read & TURNS:
+    if traits.read & trait.TURNS:
         yield Origin(Source.THREAD_ORDER, f"{shown} draws in tasks that any process may be given")
-    if traits.read & HANDED and not sources.STATES.isdisjoint(_last_names(node)):
+    if traits.read & trait.HANDED and not sources.STATES.isdisjoint(_last_names(node)):
         yield Origin(Source.READINESS, f"{shown} asks how many others have put there by then")
-    if traits.read & HANDED and not _TAKING.isdisjoint(_last_names(node)):
+    if traits.read & trait.HANDED and not _TAKING.isdisjoint(_last_names(node)):
         yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
     yield from _beside_others(node, traits)
 
@@ -271,7 +253,7 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
         yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
     drawn, writes = draws(node, traits), bool(node.statement.writes)
     # It writes, or it is all threads that hand over.
-    if traits.read & ALONE and not drawn and hands_over(node) is not writes:
+    if traits.read & trait.ALONE and not drawn and hands_over(node) is not writes:
         what = f"{shown} runs in a thread, while others read what it writes"
         yield Origin(Source.READINESS, what, is_sure=writes)
     elif node.is_in_thread and (drawn or _changes(node)):
@@ -284,7 +266,7 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
 def draws(node: Node, traits: Traits) -> bool:
     """Whether it draws, from a generator of the process or an object that does."""
     pairs = zip(node.statement.reads, traits.paths, strict=False)
-    drawing = {path for path, bits in pairs if bits & DRAWS}
+    drawing = {path for path, bits in pairs if bits & trait.DRAWS}
     return node.draws or not drawing.isdisjoint(node.statement.touches)
 
 
@@ -322,19 +304,19 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
     is_own = ("id",) in node.statement.writes or "id" in node.within.call.names
     if "id" in names and not is_own:
         yield Origin(Source.OBJECT_ADDRESS, f"id() in {shown}", _line(node.statement, ["id"]))
-    is_set = held & SETS or any(isinstance(each, _SETS) for each in parts)
+    is_set = held & trait.SETS or any(isinstance(each, _SETS) for each in parts)
     is_set = is_set or any(map(sources.makes_set, node.statement.calls))
     what = "hash()" if "hash" in names or "__hash__" in last else ""
     if is_set and (last & _ORDERED or any(isinstance(each, _LOOPS) for each in parts)):
         what = what or "the order of a set"
     line = _line(node.statement, ["hash", "__hash__"]) or node.statement.goes_through
     held = _hashed(node, traits, parts) or held
-    is_open = circumstance != HASHES.name or not held & STRINGS
-    if traits.gave & NAMED:  # a loop over classes, which stand in the set by themselves
-        held |= OBJECTS
-    if what and held & OBJECTS and is_open:
+    is_open = circumstance != HASHES.name or not held & trait.STRINGS
+    if traits.gave & trait.NAMED:  # a loop over classes, which stand in the set by themselves
+        held |= trait.OBJECTS
+    if what and held & trait.OBJECTS and is_open:
         yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}", line)
-    elif what and held & STRINGS:
+    elif what and held & trait.STRINGS:
         yield Origin(Source.STRING_HASH, f"{what} in {shown}", line)
 
 
@@ -369,8 +351,8 @@ def _has_address(value: ast.AST | None, held: Mapping[Path, int]) -> bool:
     """
     path = path_of(value)
     if path is not None and path in held:
-        return bool(held[path] & SHOWN)
-    return not isinstance(value, ast.Attribute) and any(bits & SHOWN for bits in held.values())
+        return bool(held[path] & trait.SHOWN)
+    return not isinstance(value, ast.Attribute) and any(e & trait.SHOWN for e in held.values())
 
 
 def _hashed(node: Node, traits: Traits, parts: list[ast.AST]) -> int:
@@ -381,7 +363,7 @@ def _hashed(node: Node, traits: Traits, parts: list[ast.AST]) -> int:
     known = dict(zip(node.statement.reads, traits.paths, strict=False))
     found = [known.get(each, 0) for each in given if each]
     if not given:
-        found = [each for each in known.values() if each & SETS]
+        found = [each for each in known.values() if each & trait.SETS]
     return reduce(or_, found, 0) if all(given) else 0
 
 

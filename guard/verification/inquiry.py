@@ -64,7 +64,7 @@ from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from guard.diff import Difference
+    from guard.diff import Difference, Explanation
     from guard.verification.left_files import Left
     from guard.verification.plan import Plan
     from guard.verification.runs import Process
@@ -405,21 +405,20 @@ def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -
     found = replace(found, note=note, left=asked.left[:_FILES], is_left=asked.is_tried)
     verdict = with_findings(verdict, opened.text, difference, bisection, found)
     left = (each.note for each in found.left)
+    cause = verdict.comparison.explanation if verdict.comparison else None
     also = (
-        _DATED if _is_of_a_date(opened, verdict) else "",
+        _DATED if _is_of_a_date(opened, cause) else "",
         "" if opened.isolated else _SHARED,
         _CUT_SHORT if verdict.interrupted else "",
         "" if asked.is_quick or verdict.interrupted else _FAR.format(LONGEST),
     )
-    cause = verdict.comparison.explanation if verdict.comparison else None
     varied = attribution.note(opened.text, cause.source if cause else Source.NOT_SHOWN)
     notes = (*waits(watched), *bisection.notes, varied, found.note, *left, *also)
     return with_notes(verdict, *notes)
 
 
-def _is_of_a_date(opened: Session, verdict: Verdict) -> bool:
+def _is_of_a_date(opened: Session, cause: Explanation | None) -> bool:
     """Whether a clock is the cause, and the runs have read other dates."""
-    cause = verdict.comparison.explanation if verdict.comparison else None
     is_varied = CLOCK.name in opened.plan.vary and opened.text.reads_clock
     return cause is not None and cause.source is Source.CLOCK and is_varied
 

@@ -245,6 +245,47 @@ a = float(board[0])
 """
 
 
+def test_a_tensor_that_the_program_shares_is_told_where_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(_: float) -> None:
+        sys._getframe(1).f_globals["board"].fill_(next(numbers))
+
+    numbers = iter((3.5, 4.5))
+    monkeypatch.setattr("time.sleep", write)
+    made = "import torch\nboard = torch.zeros(8).share_memory_()"
+    found = flows(tmp_path, MAPPED.format(made))
+    (origin,) = next(each for each in found.tainted if each.statement.line == 6).origins
+    assert origin.statement.line == 6
+    assert origin_of(origin, found.traits(origin)).source is Source.READINESS
+
+
+def test_coroutines_that_go_on_in_another_order_are_told_where_they_wait(tmp_path: Path) -> None:
+    text = """\
+    import asyncio
+    events, rows = [asyncio.Event() for _ in range(3)], []
+    async def read(number):
+        await events[number].wait()
+        rows.append(number * 1000 + 7000)
+    async def run():
+        tasks = [asyncio.create_task(read(number)) for number in range(3)]
+        await asyncio.sleep(0)
+        for number in ORDER([0, 1, 2]):
+            events[number].set()
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks)
+        return [each + 1 for each in rows]
+    a = asyncio.run(run())
+    """
+    orders = (list, lambda each: each[::-1])
+    found = flows(tmp_path, textwrap.dedent(text), ORDER=orders)
+    (*_, last) = (each for each in found.tainted if each.statement.line == 13)
+    assert {each.statement.line for each in last.origins} <= {4, 9}
+    (*_, added) = (each for each in found.tainted if each.statement.line == 5)
+    (origin,) = added.origins
+    assert origin_of(origin, found.traits(origin)).source is Source.READINESS
+
+
 @pytest.mark.parametrize(
     ("made", "is_shared"),
     [("board = np.frombuffer(mmap.mmap(-1, 64))", True), ("board = np.zeros(8)", False)],
