@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.calls import word_of
-
 if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
-
-_COPIES = frozenset(("list", "sorted", "tuple"))
 
 
 def overwritten(container: Op, by: Op) -> Op | None:
@@ -28,12 +24,7 @@ def overwritten(container: Op, by: Op) -> Op | None:
 
 def _is_key(key: Op, head: Op, table: Op) -> bool:
     """Whether a value is the key, of all that a dict has, that a loop is at."""
-    over = head.args[0]
-    while over.code == "call" and len(over.args) == 2 and word_of(over) in _COPIES:
-        over = over.args[1]
-    view = ""
-    if over.code == "call" and len(over.args) == 1 and over.args[0].code == "attr":
-        view, over = word_of(over), over.args[0].args[0]
+    over, view = head.values.gone_through(head.args[0])
     if over is not table:
         return False
     if view == "items":

@@ -436,15 +436,15 @@ class Index:
     def may_call(self, path: str, name: str, methods: Sequence[str]) -> bool:
         """Whether a file may call objects that it makes of a class, or some methods of these; so
         may one that does not parse."""
-        from detlint.dataflow.learning.called_objects import may_call
+        from detlint.dataflow.receivers import may_call
 
         question = f"may call {name} or {' '.join(methods)}"
         ask = partial(may_call, name=name, methods=methods)
         return self._asked(path, question, ask, True)
 
     def object_calls(self, path: str, name: str, at: int | str) -> list[tuple[int, str, int | str]]:
-        """Where a file calls objects of a class, or hands them on, as ``called_objects`` tells."""
-        from detlint.dataflow.learning.called_objects import object_calls
+        """Where a file calls objects of a class, or hands them on, as ``receivers`` tells."""
+        from detlint.dataflow.receivers import object_calls
 
         ask = partial(object_calls, name=name, place=at)
         told = self._asked(path, f"object calls {name} {at!r}", lambda unit: [*ask(unit)], [])
