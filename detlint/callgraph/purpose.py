@@ -196,14 +196,8 @@ class ProgramPurpose:
         if self._closure.known("has kept", self._has_kept):
             return True
         kinds = ("trains", *(DRAWING if self.keeps() else ()))
-        if not any(kind in self._base.holders for kind in kinds):
+        if self._base.holders.keys().isdisjoint(kinds):
             return False
         parts = self._closure.parts(self._closure.reach.called_by(self._path))
-        reached = (
-            kind
-            for kind in kinds
-            for path in self._base.holders.get(kind, ())
-            if any(each in parts[path] for each in self._index.parts_with(path, kind))
-        )  # most reach none, as far as tokens tell
-        found = (each for kind in dict.fromkeys(reached) for each in self._base.facts(kind))
+        found = (each for kind in kinds for each in self._base.facts(kind))
         return any(self._base.part_of(each) in parts.get(each.path, ()) for each in found)

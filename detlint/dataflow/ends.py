@@ -34,6 +34,7 @@ _ENDING = frozenset(("leave", "raise", "return", "store_global", "yield", "yield
 _STREAMS = frozenset(("sys.stdout", "sys.stderr"))
 FOLDERS = frozenset(("makedirs", "mkdir"))
 _SHARED = frozenset(("attr", "free", "global", "item", "param"))  # what holds a container
+_OUTER = _SHARED | {"import"}
 _MOST = 60  # what is made of one value
 
 
@@ -60,12 +61,8 @@ NOWHERE = End(0)
 def ends_of(value: Op, *, picks: bool) -> End:
     """All that it goes to, of which ELSE comes alone. ``picks``: it is a number, or some of several
     things, which is shown for its own sake; what is made of a noise may be a result."""
-    return _OfDraw(value, picks=picks).of(value)
-
-
-def is_only_shown(value: Op, *, picks: bool) -> bool:
-    """Whether all that is made of a value goes into figures, messages, names or pauses."""
-    return ends_of(value, picks=picks) not in (NOWHERE, End.ELSE)
+    dropped = any(use.code == "drop" for use in value.uses)  # it is drawn in place
+    return End.ELSE if dropped else _OfDraw(value, picks=picks).of(value)
 
 
 def _is_kept(text: Op) -> bool:
@@ -121,13 +118,18 @@ def _leaves(ops: Sequence[Op], sides: Collection[Region]) -> bool:
         return any(map(op.within, sides))
 
     for op in ops:
-        changed = op.args[:1] if op.code in _STORING else ()
-        outer = any(not is_inside(each) for each in closure(changed, states_before))
+        outer = op.code in _STORING and not is_made_in(op.args[0], sides)
         if outer or op.code in _ENDING or (op.code == "call" and names.is_network(word_of(op))):
             return True
         if any(not is_inside(use) and not _is_idle_joint(use) for use in op.uses):
             return True
     return False
+
+
+def is_made_in(value: Op, regions: Collection[Region]) -> bool:
+    """Whether an object is made in some regions."""
+    states = closure([value], states_before)
+    return all(e.code not in _OUTER and any(map(e.within, regions)) for e in states)
 
 
 def _is_idle_joint(op: Op) -> bool:
@@ -216,14 +218,11 @@ class Ends(Forwards):
 class _OfDraw(Ends):
     """The same of what is drawn, or differs in each run by itself."""
 
+    ends: Collection[str] = ("drop",)
+
     def __init__(self, start: Op, *, picks: bool) -> None:
         super().__init__(start.function.unit)
-        self._start = start
         self._picks = picks
-
-    def step(self, use: Op, value: Op) -> Iterable[Op]:
-        dropped = use.code == "drop" and value is not self._start
-        return () if dropped else super().step(use, value)
 
     def end(self, use: Op, value: Op) -> End:
         if use.code == "test":

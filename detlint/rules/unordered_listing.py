@@ -56,8 +56,9 @@ class UnorderedListing(Rule):
     - `max` or `min` by another key than a number in the name: reported as *possible*. So is the
       file with a number in its name, and where Python looks for modules (`sys.path`)
     - sources to compile, archives of code, shards with an index, `glob("*.json")[0]` and
-      `rglob("best.pt")[0]`: reported as *possible*. So is what stands in for an argument that all
-      calls of the project pass. So are sums of floats that are only printed, and tables that are
+      `rglob("best.pt")[0]`: reported as *possible*. So is the first checkpoint of a folder, if the
+      file writes one name there. So is what stands in for an argument that all calls of the project
+      pass. So are sums of floats that are only printed, and tables that are
       sorted later or averaged by groups. So are lines of a log, and digests that are only compared.
       So is a file that other rounds may write, too, and a number that only picks a GPU. So is code
       that asks a model for answers, in a file that trains none, and code that no program runs which

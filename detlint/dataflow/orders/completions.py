@@ -271,7 +271,7 @@ def _is_note(opened: Op) -> bool:
     """Whether a file only holds messages, or what went wrong."""
     failed = any(each.kind == "except" for each in opened.region.around())
     texts = (str(each.constant) for each in behind(*opened.args[1:2], most=_FEW))
-    return failed or is_log_file(opened) or any(map(names.notes_failure, texts))
+    return failed or is_log_file(opened.values, opened) or any(map(names.notes_failure, texts))
 
 
 def _returned(call: Op) -> Iterator[Use]:

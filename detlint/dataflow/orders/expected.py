@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.slices import behind, closure
-from detlint.models import listings
+from detlint.models import files, listings
 from detlint.models.model import words
 
 if TYPE_CHECKING:
@@ -141,7 +141,29 @@ def expects_one(values: Values, call: Op) -> bool:
     found = re.fullmatch(r"(?:.*/)?\*+((?:\.\w+)+)(?<!\.gz)", tail)
     if listings.is_library(tail):
         return True
-    return found is not None and not listings.is_saved(found[1])
+    return found is not None and (
+        not listings.is_saved(found[1]) or _writes_one(values, call, found[1])
+    )
+
+
+def _writes_one(values: Values, listed: Op, ending: str) -> bool:
+    """Whether the file writes under one name what ends so, into what is called as what is listed:
+    ``torch.save(x, os.path.join(folder, "checkpoint.pt"))``."""
+
+    def names(op: Op) -> set[str]:
+        own = (each for each in islice(behind(op), _MOST) if not values.qualified(each))
+        return {name.rpartition(".")[2] for each in own for name in _names(each)}
+
+    given = [
+        call.args[1 + place : 2 + place]
+        for writer, place in files.WRITERS.items()
+        for call in values.unit.ops_naming(writer.rpartition(".")[2])
+        if writer in values.called(call)
+    ]
+    places = [each for each, *_ in filter(None, given) if names(each) & names(listed.args[1])]
+    written = {text.rpartition("/")[2] for each in places for text in texts(values, each)}
+    whole = [each for each in written if each.endswith(ending) and not {*each} & {*ANYTHING}]
+    return len(whole) == len(written) == 1
 
 
 def is_installed(values: Values, call: Op) -> bool:

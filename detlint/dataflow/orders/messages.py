@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import owner_word, word_of
 from detlint.dataflow.ends import NOWHERE, End, Ends, converts, draws_figure, ends_of, is_log
+from detlint.dataflow.orders.expected import texts
+from detlint.dataflow.orders.tables import named_by
 from detlint.dataflow.references import stores_of
-from detlint.dataflow.slices import closure
 from detlint.models import names
 from detlint.models.model import Order
-from detlint.models.roles import DRAWING
-from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from detlint.dataflow.ir import Op
     from detlint.dataflow.orders.order import Orders
+    from detlint.dataflow.values import Values
 
-_LONGEST_NAME = 60  # operations of which one is made
 _ADDING_LINES = frozenset(("write", "writelines", "writerow", "writerows"))
 _PASSING = frozenset(("augment", "await", "dict", "entry", "format", "set", "star", "text"))
 _DIGESTS = ("digest", "hexdigest")
@@ -39,20 +37,18 @@ class Messages:
 
     def is_log(self, call: Op) -> bool:
         """Whether a call tells people something."""
-        qualified = self.values.called(call)
-        word, owner = word_of(call), owner_word(call)
-        if self.finishing and "builtins.print" in qualified and call.given("file") is None:
+        prints = "builtins.print" in self.values.called(call) and call.given("file") is None
+        if self.finishing and prints:
             return call.loop is not None
-        if self.finishing and names.is_progress(owner, word) and _is_dropped(call):
-            return True
-        return is_log(call)
+        progress = self.finishing and names.is_progress(owner_word(call), word_of(call))
+        return (progress and _is_dropped(call)) or is_log(call)
 
     def notes(self, call: Op) -> bool:
         """Whether a call adds to a log, by what its file is called: ``log_file.write(line)``."""
         function = call.args[0]
         method = function.code == "attr" and str(function.name) in _ADDING_LINES
         file = function.args[0] if method else call.given("file")
-        return file is not None and is_log_file(file)
+        return file is not None and is_log_file(self.values, file)
 
     def is_shown(self, op: Op) -> bool:
         """Whether a value only goes into messages and tests, whatever way."""
@@ -71,13 +67,9 @@ class Messages:
 
     def is_drawn(self, op: Op) -> bool:
         """Whether a value only goes into figures that people look at."""
-        if not self._draws or (op.code == "call" and draws_figure(op)):
-            return self._draws
+        if op.code == "call" and draws_figure(op):
+            return True
         return not self._does_something(op) and End.FIGURE in ends_of(op, picks=True)
-
-    @cached_property
-    def _draws(self) -> bool:
-        return says_in_code(self.values.unit.text, DRAWING)
 
     def _does_something(self, op: Op) -> bool:
         """Whether a function that is not seen may do more than to give what is shown, or an
@@ -152,28 +144,12 @@ class _OfDigest(_OfNumber):
         return End.MESSAGE if noted else super().end(use, value)
 
 
-def is_log_file(file: Op) -> bool:
+def is_log_file(values: Values, file: Op) -> bool:
     """Whether a file is a log, by what it is called."""
-    return any(map(_is_called_log, closure([file], _named_by, _LONGEST_NAME)))
-
-
-def _named_by(op: Op) -> Sequence[Op]:
-    """What tells which file something is: ``csv.writer(file)``, ``open(folder / "a.log", "a")``."""
-    if op.code in ("binary", "text"):
-        return op.args[-1:]
-    if op.code != "call":
-        return op.args if op.code in ("declared", "enter", "free", "phi") else ()
-    function = op.args[0]
-    if function.code == "attr" and function.name == "open":
-        return function.args
-    return op.args[-1:] if word_of(op) == "join" else op.args[1:2]
-
-
-def _is_called_log(op: Op) -> bool:
-    if op.code == "const":
-        return str(op.name).endswith(".log")
-    own = [str(op.name)] if op.code in ("attr", "global") else op.function.names_of(op)
-    return any(map(names.is_log_file, own))
+    place = named_by(values, file)
+    own = [name for op in (file, place) for name in (str(op.name), *op.function.names_of(op))]
+    logs = any(each.endswith(".log") for each in texts(values, place))
+    return logs or any(map(names.is_log_file, own))
 
 
 def _is_dropped(call: Op) -> bool:

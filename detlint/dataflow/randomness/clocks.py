@@ -10,9 +10,9 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import bound, word_of
-from detlint.dataflow.ends import FOLDERS, End, ends_of, is_told, only_shows
+from detlint.dataflow.ends import FOLDERS, End, ends_of, is_made_in, is_told, only_shows
 from detlint.dataflow.randomness.entropy import Entropies, Entropy, source
-from detlint.dataflow.slices import ahead, behind, closure, states_before
+from detlint.dataflow.slices import ahead, behind, closure
 from detlint.dataflow.unit import Unit
 from detlint.models import names
 from detlint.models.containers import POSITIONS
@@ -45,7 +45,6 @@ _DIVIDING = ("FloorDiv", "Mod")
 _EXTREMES = ("max", "min", "sorted")
 _FEW = 100  # operations behind what is picked; what functions hand to each other
 _FREEING = IDLE | {"gc.collect", "torch.cuda.empty_cache"}
-_OUTER = ("attr", "free", "global", "import", "item", "param")
 _DEEPEST = 2  # functions that are called by each other, of which it is asked what they do
 _IDENTITY = frozenset(("Is", "IsNot"))
 _Place = tuple[int, int]
@@ -281,7 +280,7 @@ def _does(op: Op, inside: Collection[Region], entropies: Entropies, depth: int =
         if op.code == "store_global":
             own = not any(True for _ in op.function.unit.reads("global", str(op.name)))
         else:
-            own = _is_inside(op.args[0], inside)
+            own = is_made_in(op.args[0], inside)
         return not own and not _is_time(entropies.of(op.args[-1])) and not _counts(op)
     if op.code != "call":
         return op.code in ("yield", "yield_from", "delete")
@@ -305,13 +304,7 @@ def _is_idle(call: Op, inside: Collection[Region], entropies: Entropies) -> bool
     if given and all(_is_time(entropies.of(each)) for each in given):
         return True
     changed = [use.args[0] for use in call.uses if use.code == "change"]
-    return bool(changed) and all(_is_inside(each, inside) for each in changed)
-
-
-def _is_inside(value: Op, regions: Collection[Region]) -> bool:
-    """Whether an object is made in some regions."""
-    states = closure([value], states_before)
-    return all(e.code not in _OUTER and any(map(e.within, regions)) for e in states)
+    return bool(changed) and all(is_made_in(each, inside) for each in changed)
 
 
 def _counts(store: Op) -> bool:

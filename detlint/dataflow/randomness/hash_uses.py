@@ -27,7 +27,6 @@ _NUMBERS = frozenset(("augment", "binary"))
 _CUTTING = frozenset(("BitAnd", "Div", "FloorDiv", "Mod", "RShift"))
 _TEXT = frozenset(("builtins.str", "builtins.hex", "builtins.repr", "builtins.format"))
 _MIXING = frozenset(("__eq__", "__hash__", "_hash", "cache_key", "hash", "key"))
-_SPOKEN = frozenset(("call", "format", "raise"))
 _MOST = 60  # what is made of one hash
 _IN_FILE = "in the name of a file"
 
@@ -60,8 +59,7 @@ class HashUses:
 
     def _shown(self, use: Op, value: Op) -> HashUse | None:
         if use.code in ("augment", "binary") and use.name in _CUTTING and use.args[0] is value:
-            spoken = any(each.code in _SPOKEN for each in use.uses)
-            told = spoken and self._orders.messages.is_shown(use)
+            told = self._orders.messages.is_shown(use)
             return None if told else HashUse("cut down to a few numbers", _seeds(use))
         if use.code in ("entry", "return", "store_item"):
             return _kept(use, value)

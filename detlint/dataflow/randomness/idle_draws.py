@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.dataflow.arguments.settings import names_tested, tested
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.control import are_sides, is_beside
-from detlint.dataflow.ends import is_only_shown
+from detlint.dataflow.ends import NOWHERE, End, ends_of
 from detlint.dataflow.randomness.generators import names_given, nearest_names
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import LEAVING, SAME, ahead, behind
@@ -128,7 +128,8 @@ def is_idle(draw: Op) -> bool:
     asked = _is_asked_for(draw) or _is_commanded(draw)
     pictured = names.says_picture(name) and word_of(draw) in _PICKS and _is_no_result(draw)
     picks = word_of(draw) in _PICKS
-    return asked or pictured or is_only_shown(draw, picks=picks) or _picks_any(draw)
+    shown = ends_of(draw, picks=picks) not in (NOWHERE, End.ELSE)
+    return asked or pictured or shown or _picks_any(draw)
 
 
 def is_unused(draw: Op, *, alone: bool) -> bool:
