@@ -153,10 +153,13 @@ def test_what_files_that_ask_each_other_say_is_asked_once(tmp_path: Path) -> Non
         (tmp_path / name).write_text(text, encoding="utf-8")
     files = [str(tmp_path / each) for each in texts]
     index = Index(Cache.disabled())
-    unit = OtherFiles(index, lambda _: str(tmp_path), below=lambda _: files).unit(files[0])
+    others = OtherFiles(index, lambda _: str(tmp_path), below=lambda _: files)
+    unit = others.unit(files[0])
     [last] = unit.module.bindings["last"]
     assert calls(lambda: unit.across.types(last)) > LINES
     assert calls(lambda: unit.across.types(last)) < FEW
+    assert others.importing(unit, "even", "even")
+    assert calls(lambda: others.importing(unit, "even", "even")) < FEW
 
 
 def test_what_is_fitted_is_not_followed_where_nothing_imports_keras(

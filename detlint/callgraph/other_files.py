@@ -93,6 +93,7 @@ class OtherFiles:
             lambda root: PythonFiles(below(root), index, self._readers(root).any_of)
         )
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
+        self._having: Callable[..., list[tuple[Unit, str, str]]] = cache(self._look_up_importers)
 
     def has_own_guard(self, unit: Unit) -> bool:
         """Whether `guard` means another's in a file."""
@@ -135,18 +136,22 @@ class OtherFiles:
         ``member``: a word that those have to hold that are of use. Then what is imported within
         functions, by ``import a.b`` and by ``*`` counts, too.
         """
-        if self.alone:
-            return []
+        return [] if self.alone else self._having(unit, name, member)
+
+    def _look_up_importers(self, unit: Unit, name: str, member: str) -> list[tuple[Unit, str, str]]:
         home = self._real(unit.source.path), name
         found: list[tuple[Unit, str, str]] = []
         held = [home]
+        of, all_of = self._index.source, partial(self._index.holds, words=("import *",))
+        read = cache(lambda path, own, word: _reads(of(path).text, own, word, all_of(path)))
+        hand_on = cache(lambda path, word: all_of(path) or _hands_on(of(path).text, word))
         for path, own in held:  # grows by those of which others may have it
+            words = own.partition(".")[0], module_of(path)
             for other in self._asked_for("importers", path, own):
                 self._looked_at[path].add(other)
-                text = self._index.source(other).text
                 last = own.rpartition(".")[2]
-                reads = _reads(text, last, last if member in ("", name) else member)
-                if not reads and not _hands_on(text, own, module_of(path)):
+                reads = read(other, last, last if member in ("", name) else member)
+                if not reads and not any(hand_on(other, word) for word in words):
                     continue
                 ways = [*self._ways(other, own, module_of(path))]
                 ways += self._further(other, own, module_of(path)) if member else ()
@@ -368,12 +373,13 @@ class OtherFiles:
         return Unit(source, models=self._models, path=self._shown(path), find=find)
 
 
-def _reads(text: str, name: str, member: str) -> bool:
-    """Whether a text does more than import a name, as far as the words in it tell."""
+def _reads(text: str, name: str, member: str, all_of: bool) -> bool:
+    """Whether a text does more than import a name, or ``all_of`` a module, as far as the words in
+    it tell."""
     if member != name:
         return f".{member}" in text or any("class " in line for line in _lines_with(text, name))
-    otherwise = f"{name} as ", f".{name}", "import *"
-    return _count(text, name) > 1 or any(each in text for each in otherwise)
+    met = _count(text, name)
+    return met > 1 or all_of or (met == 1 and (f"{name} as " in text or f".{name}" in text))
 
 
 def _count(text: str, word: str) -> int:
@@ -392,12 +398,10 @@ def _lines_with(text: str, part: str) -> Iterator[str]:
         place = text.find(part, end)
 
 
-def _hands_on(text: str, name: str, module: str) -> bool:
+def _hands_on(text: str, word: str) -> bool:
     """Whether a text does no more than import a name, or a module, so that others may have it."""
-    words = name.partition(".")[0], module
-    return "import *" in text or any(
-        _count(text, word) == 1 or f"{word} as {word}" in text for word in words
-    )
+    met = _count(text, word)
+    return met == 1 or (met > 1 and f"{word} as {word}" in text)
 
 
 def _looks_up(unit: Unit, word: str) -> bool:

@@ -373,7 +373,9 @@ class Program:
 
     def shown(self, located: Located) -> str:
         """``loss.backward()`` in backticks, with its place if that is another file."""
-        return f"`{_short(located.fact.text)}`{self.where(located)}"
+        text = located.fact.text
+        short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        return f"`{short}`{self.where(located)}"
 
     def where(self, located: Located) -> str:
         """`` (lib/data.py:4)`` of a fact in another file than the program's."""
@@ -437,7 +439,3 @@ class Program:
         if main is None:
             row = self._project.starts(self.path) or row
         return row, column, row, len(source.line(row)) + 1
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

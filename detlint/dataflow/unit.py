@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from detlint.dataflow.lowering import lower
@@ -107,6 +107,7 @@ class Unit(Editable[ast.AST]):
         self.text = source.text
         self._layout = layout_of(self.text)
         self._functions: dict[int, Function | None] = {}
+        self._read: dict[tuple[str, str], list[Op]] = {}
         self._naming: dict[str, list[Function]] = {}
         self._mentioned: dict[str, list[int]] = {}
         self._naming_within: dict[str, dict[str, dict[Piece, list[int]]]] = {}
@@ -404,10 +405,12 @@ class Unit(Editable[ast.AST]):
         for function in self.functions_naming(word):
             yield from function.all_coded("call")
 
-    def reads(self, code: str, name: str) -> Iterator[Op]:
+    def reads(self, code: str, name: str) -> list[Op]:
         """Where the file reads an attribute ("attr"), or a variable of the module ("global")."""
-        for function in self.all_naming(name):
-            yield from function.reads(code, name)
+        if (code, name) not in self._read:
+            reads = (each.reads(code, name) for each in self.all_naming(name))
+            self._read[code, name] = [*chain.from_iterable(reads)]
+        return self._read[code, name]
 
     def stores(self, name: str) -> Iterator[Op]:
         """What the file assigns to an attribute of a name, of whichever object."""

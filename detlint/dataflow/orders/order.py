@@ -262,8 +262,9 @@ class Orders:
             key = op.args[1].given("key") if op.code == "change" else None
             own = op.name == "sort" and op.args[0] is value
             return own and (key is None or ties(self.values, key, value) is not True)
-        if (op.code, op.args[:1]) == ("store_item", [value]) and _is_whole(op.args[1]):
-            return self.sorts(op.args[2], value)  # `names[:] = sorted(names)`
+        stored = op.args[1:] if op.code == "store_item" and op.args[0] is value else ()
+        if stored and (stored[0].code, stored[0].args) == ("range", []):
+            return self.sorts(stored[1], value)  # `names[:] = sorted(names)`
         if "builtins.sorted" not in self.values.called(op) or op.args[1:2] != [value]:
             return False
         key = op.given("key")
@@ -761,10 +762,6 @@ def _takes_end(use: Op) -> bool:
     key = use.args[1]
     value = key.args[0].name if key.code == "unary" else key.literal
     return value in (0, 1) and (value == 0 or key.code == "unary")
-
-
-def _is_whole(key: Op) -> bool:
-    return key.code == "range" and not key.args
 
 
 def _passed(function: Function, call: Op) -> str:
