@@ -449,7 +449,7 @@ class Linker:
         that only take the command line for others."""
         files, follows = self._context.below(root), not self._context.alone
         starts = sorted(filter(self._may_start, self._starts.get(root, ())))
-        project = Project(root, files, starts, self.index, follows=follows)
+        project = Project(root, files, starts, self.index, follows=follows, kept=self.kept)
         unsure = list(filter(self._may_be_flat, files))
         found = [
             self._made(project, path, launched)

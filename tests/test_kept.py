@@ -287,6 +287,40 @@ def test_only_programs_that_depend_on_a_change_are_judged_again(
     assert judged == []
 
 
+def test_of_files_that_did_not_change_nothing_is_asked_that_was_not_asked_before(
+    project: Project, lint: Callable[..., Found], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever programs were judged together before: here they share what they use, and import it
+    in another order."""
+    uses = "from lib.seeds import seed_all\n\n\ndef setup():\n    seed_all(0)\n"
+    both = "from lib import one, two\n\n\ndef setup():\n    one.setup()\n    two.setup()\n"
+    starts = """
+        import numpy as np
+        from lib import both, {0}
+
+        if __name__ == "__main__":
+            {0}.setup()
+            both.setup()
+            np.save("a.npy", np.random.rand(3))
+        """
+    files = {"__init__": "", "seeds": FILES["lib/seeds.py"], "one": uses, "two": uses, "both": both}
+    programs = {f"{name}.py": starts.format(used) for name, used in (("a", "one"), ("b", "two"))}
+    root = project({**{f"lib/{name}.py": text for name, text in files.items()}, **programs})
+    lint()
+    asked: set[str] = set()
+    real = Index._learn
+
+    def noting(self: Index, path: str, question: str, answer: object) -> None:
+        if question.startswith("uses "):
+            asked.add(os.path.basename(path))
+        real(self, path, question, answer)
+
+    monkeypatch.setattr(Index, "_learn", noting)
+    (root / "b.py").write_text(f"{(root / 'b.py').read_text()}\n# changed\n")
+    lint("b.py")
+    assert asked == {"b.py"}
+
+
 def test_a_program_that_asks_what_configurations_set_depends_on_these(
     project: Project, lint: Callable[..., Found], judged: list[str]
 ) -> None:

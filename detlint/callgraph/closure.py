@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from detlint.kept import known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from detlint.callgraph.project import Project
     from detlint.callgraph.reachability import Reachability
@@ -23,27 +22,8 @@ _CONFIGURED = "configurations"
 T = TypeVar("T")
 
 
-class _Reached(Mapping[str, Container[str]]):
-    """The parts of a program's files that are reached, by the paths of these."""
-
-    def __init__(self, closure: Closure, reaches: Callable[[str, str], bool]) -> None:
-        self._closure = closure
-        self._reaches = reaches
-
-    def __getitem__(self, path: str) -> Container[str]:
-        if path not in self._closure:
-            raise KeyError(path)
-        return _Parts(path, self._reaches)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._closure.paths)
-
-    def __len__(self) -> int:
-        return len(self._closure.paths)
-
-
 class _Parts:
-    """Those of one file."""
+    """The parts of a file that are reached."""
 
     def __init__(self, path: str, reaches: Callable[[str, str], bool]) -> None:
         self._path = path
@@ -101,7 +81,7 @@ class Closure:
 
     def parts(self, reaches: Callable[[str, str], bool]) -> Mapping[str, Container[str]]:
         """The parts of its files that are reached, by the paths of these."""
-        return _Reached(self, reaches)
+        return {path: _Parts(path, reaches) for path in self.paths}
 
     def _reached_from(self, *starts: Symbol, handed: bool = False) -> Mapping[str, Container[str]]:
         """Of functions that run alone; ``handed``: with objects that they are given."""

@@ -277,9 +277,8 @@ class Conditions:
                 if part.startswith(f"{each.part}.")
             }
         )
-        reach = self._closure.reach
-        users = [each for each in reach.users(*symbol) if each[0] in self._members]
-        files = sorted({file for file, part in users if part != symbol.part})
+        users = self._closure.reach.users(*symbol)
+        files = sorted({x for x, part in users if x in self._members and part != symbol.part})
         return not files or any(self._index.may_call(x, symbol.part, methods) for x in files)
 
     def _surely_calls_on(self, file: str, user: str, method: Symbol) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from itertools import chain
+from operator import xor
 from typing import TYPE_CHECKING
 
 from detlint.index.imports import EVERY_MODULE
@@ -336,23 +337,21 @@ def flood(graph: Graph, starts: dict[int, int], limits: Sequence[int]) -> list[i
     """What each of many programs reaches, told for all at once: of each node, the set of those
     that reach it, as bits. ``starts`` holds the bits of nodes at which programs start, and
     ``limits`` those that each node lets in."""
-    reached = [0] * len(graph.targets)
+    left = list(limits)  # of each node, the programs that it may let in yet
     waiting = dict.fromkeys(starts)  # in order, each once
     for node, bits in starts.items():
-        reached[node] = bits & limits[node]
+        left[node] &= ~bits
     targets, joints = graph.targets, graph.joints
     while waiting:
         node = next(iter(waiting))
         del waiting[node]
-        bits = reached[node]
+        bits = limits[node] ^ left[node]
         for target in targets[node]:
-            fresh = bits & limits[target] & ~reached[target]
-            if fresh:
-                reached[target] |= fresh
+            if fresh := bits & left[target]:
+                left[target] ^= fresh
                 waiting[target] = None
         for other, target in joints.get(node, ()):
-            fresh = bits & reached[other] & limits[target] & ~reached[target]
-            if fresh:
-                reached[target] |= fresh
+            if fresh := bits & left[target] & (limits[other] ^ left[other]):
+                left[target] ^= fresh
                 waiting[target] = None
-    return reached
+    return list(map(xor, limits, left))

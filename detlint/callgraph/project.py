@@ -16,6 +16,7 @@ from detlint.index.imports import Import
 from detlint.index.misplaced import Misplaced
 from detlint.index.modules import PACKAGE, Definitions, Modules, Symbol, is_module
 from detlint.index.requirements import asks_for_older
+from detlint.kept import known
 from detlint.models.cells import MOVING
 from detlint.models.settings import KERAS_3_SINCE, SEEDS_NUMPY, SWITCHED_SINCE
 from detlint.sources.cache import digest_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.index.index import Index
+    from detlint.kept import Answers, Kept
     from detlint.notebooks.notebook import Notebook
 
 
@@ -37,6 +39,7 @@ _PACKAGING = "pyproject.toml"
 _CONFIGURATIONS = frozenset(("json", "toml", "yaml"))
 _NAMING = (".json", ".yaml", ".yml")  # which name classes
 _PROSE = (".md", ".rst", ".txt")
+_ANY = "any"
 # What turns something off, in lower case; other values may be any.
 _SCALARS: dict[str, object] = {
     **dict.fromkeys(("null", "~", "none"), None),
@@ -56,7 +59,7 @@ class Project:
     followed, or each program is the one file.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is known of it
         self,
         root: str,
         files: Sequence[str],
@@ -64,25 +67,27 @@ class Project:
         index: Index,
         *,
         follows: bool = True,
+        kept: Kept | None = None,
     ) -> None:
         self.index = index
         self._root = root
         self._files = files
         self._follows = follows
+        self._kept = kept
         self._modules = Modules(root, index.folders, Misplaced(index, lambda: files))
         self._definitions = Definitions(index, self._modules)
         self._entrypoints = entrypoints
         self._closures: dict[str, list[str]] = {}
         self._open: dict[str, list[str]] = {}  # programs of which more is asked, with their files
         self._reach: Reachability | None = None
-        self._settings: dict[str, list[tuple[bool, object]]] = {}
         self._told: dict[object, tuple[set[str], dict[str, Any]]] = {}  # files: asked, and told
         self._lineages: dict[Symbol, list[Symbol]] = {}
         self._lacking: dict[str, list[tuple[str, ...]]] = {}
         self._loaded = cache(self._load)
         # Of a file, its classes that have an option as a field themselves, with what calls pass.
         self._declared = cache(lambda path, need: dict(index.fields(path, need)))
-        self._required: Callable[[str], list[str]] = cache(index.required)
+        required: Callable[[str], list[str]] = cache(index.required)
+        self._older = cache(lambda folder, *asked: asks_for_older(folder, root, required, *asked))
 
     @property
     def entrypoints(self) -> list[str]:
@@ -163,8 +168,9 @@ class Project:
     ) -> dict[str, T]:
         """What the files say that say something, which have been asked by now."""
         asked, known = self._told.setdefault(question, (set(), {}))
-        for path in paths:
-            if path not in asked and (told := answer(path)):
+        fresh = (each for each in paths if each not in asked)
+        for path in self.index.left_to_ask(f"{question}", fresh):
+            if told := answer(path):
                 known[path] = told
         asked.update(paths)
         return known
@@ -172,30 +178,38 @@ class Project:
     def configures(self, option: str, need: str) -> bool:
         """Whether a file of the project that is no Python may set an option to a value with which
         what has a need runs."""
-        return any(each is ... or runs_with(need, each) for _, each in self._settings_of(option))
+        values = self._settings_of(option, prose=True)
+        return any(each == _ANY or runs_with(need, each) for each in values)
 
     def leaves_unset(self, option: str) -> bool:
         """Whether configurations have an option, and all of them as ``null``."""
-        values = [each for prose, each in self._settings_of(option) if not prose]
+        values = self._settings_of(option)
         return bool(values) and all(each is None for each in values)
 
     def leaves_out(self, option: str, need: str) -> bool:
         """Whether configurations have an option, and none a value with which what has a need
         runs."""
-        values = [each for prose, each in self._settings_of(option) if not prose]
-        return bool(values) and not any(each is ... or runs_with(need, each) for each in values)
+        values = self._settings_of(option)
+        return bool(values) and not any(each == _ANY or runs_with(need, each) for each in values)
 
-    def _settings_of(self, option: str) -> list[tuple[bool, object]]:
-        """To what files that are no Python set an option, ``...`` for any value, and whether they
-        are prose."""
-        if option not in self._settings:
-            names = (option, option.replace("_", "-"))
-            self._settings[option] = [
+    def _settings_of(self, option: str, *, prose: bool = False) -> list[object]:
+        """To what files that are no Python set an option; ``prose``: and texts."""
+        names = (option, option.replace("_", "-"))
+        told = known(
+            self._options,
+            option,
+            lambda: [
                 (path.endswith(_PROSE), value)
                 for path in self._configurations_naming(*names)
                 for value in _values_in(self.index.source(path).text, names)
-            ]
-        return self._settings[option]
+            ],
+        )
+        return [each for is_prose, each in told if prose or not is_prose]
+
+    @cached_property
+    def _options(self) -> Answers:
+        """What is known of options, which holds for what these files hold."""
+        return {} if self._kept is None else self._kept.answers(self._root, self._configured_by)
 
     def _configurations_naming(self, *names: str) -> Iterator[str]:
         """Those whose text holds one of some words, in order."""
@@ -245,7 +259,7 @@ class Project:
                 for row, given, needs in self.index.gives(path, need)
             ]
 
-        known = self._by_file(("gives", need), paths, ask)
+        known = self._by_file(f"gives {need}", paths, ask)
         return [*chain.from_iterable(known[each] for each in paths if each in known)]
 
     def fields(self, need: str, paths: Sequence[str]) -> list[_Fields]:
@@ -299,8 +313,7 @@ class Project:
 
     def asks_for_older(self, path: str, library: str, since: str) -> bool:
         """Whether what a program requires are releases of a library that all come before one."""
-        folder, required = os.path.dirname(path), self._required
-        return self._follows and asks_for_older(folder, self._root, required, library, since)
+        return self._follows and self._older(os.path.dirname(path), library, since)
 
     def is_imported(self, path: str) -> bool:
         """Whether another program imports a file."""
@@ -325,12 +338,12 @@ class Project:
 
     def expect(self, path: str) -> None:
         """More will be asked of a program: what several reach is told at once."""
-        self._open.setdefault(path, self.closure(path))
+        if path not in self._open:
+            self._open[path], self._reach = self.closure(path), None
 
     def reach_of(self, path: str) -> Reachability:
         """What programs reach, this one among them."""
         if path not in self._open:
-            self._reach = None
             for each in self.entrypoints:
                 self.expect(each)
         if self._reach is None:
@@ -437,7 +450,7 @@ def _is_data(path: str) -> bool:
 
 
 def _values_in(text: str, names: Sequence[str]) -> Iterator[object]:
-    """To what the lines of a configuration or a script set an option, ``...`` for any value: None
+    """To what the lines of a configuration or a script set an option, which may be any: None
     of ``seed: null``, nothing of one that reads it as ``${seed}``."""
     lines = text.splitlines()
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
@@ -448,11 +461,11 @@ def _values_in(text: str, names: Sequence[str]) -> Iterator[object]:
             continue
         key, sign, value = bare.partition(":" if ":" in bare else "=")
         if not sign or key.strip(" -\"'{") not in names:
-            yield ...
+            yield _ANY
         elif value.strip(" ,}"):
-            yield _SCALARS.get(value.strip(" ,}").lower(), ...)
+            yield _SCALARS.get(value.strip(" ,}").lower(), _ANY)
         else:
-            yield ... if _indent(after) > _indent(line) else None
+            yield _ANY if _indent(after) > _indent(line) else None
 
 
 def _indent(line: str) -> int:

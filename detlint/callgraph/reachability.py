@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property, partial, reduce
+from functools import cache, cached_property, partial, reduce
 from itertools import filterfalse
 from operator import or_
 from typing import TYPE_CHECKING
@@ -65,6 +65,7 @@ class Reachability:
             bit = self._bits[path]
             for each in files:
                 self._within[each] = self._within.get(each, 0) | bit
+        self._limits = cache(self._limits_in)
 
     def runs(self, program: str, path: str, part: str) -> bool:
         """Whether the text shows that a part of a file runs."""
@@ -107,12 +108,14 @@ class Reachability:
         return node is not None and bool(reached[node] & self._bits[program])
 
     def users(self, path: str, part: str) -> list[tuple[str, str]]:
-        """The parts of files that name a function or class, or a method by its last word."""
+        """The parts of files that name a function or class, or a method by its last word: those of
+        its own file first, and in one order, whatever programs the graph holds besides."""
         owner, _, method = part.partition(".")
         node = self._calls.known("", f"{METHOD}{method}") if method else None
         node = self._calls.known(path, owner) if node is None else node
         found = self._calls.users(node) if node is not None else []
-        return [each for each in found if each != (path, part)]
+        others = (each for each in found if each != (path, part))
+        return sorted(others, key=lambda each: (each[0] != path, each))
 
     def parts_from(
         self, *starts: Symbol, files: frozenset[str], program: str = ""
@@ -223,12 +226,14 @@ class Reachability:
 
     @cached_property
     def _running(self) -> list[int]:
-        return self._reached_without({})
+        return flood(self._calls, self._starts(self._calls), self._limits(self._calls))
 
     def _reached_without(self, stops: Mapping[tuple[str, str], int]) -> list[int]:
         """What calls reach in each program by ways that lead through none of some parts, but in
         the programs that each of these is given with."""
-        limits = self._limits(self._calls)
+        if not stops:
+            return self._running
+        limits = list(self._limits(self._calls))
         for part, programs in stops.items():
             node = self._calls.known(*part)
             if node is not None:
@@ -292,7 +297,7 @@ class Reachability:
             found.update((graph.node(path, part), bit) for part in (MAIN, *self._started[path]))
         return found
 
-    def _limits(self, graph: Graph) -> list[int]:
+    def _limits_in(self, graph: Graph) -> list[int]:
         """Which programs each node is part of. Names are looked up in those that do so at all."""
         everywhere = (_PROGRAM << len(self._bits)) - 1
         limits = [self._within.get(home, 0) if home else everywhere for home in graph.homes]

@@ -115,7 +115,7 @@ class TrainedParts:
         if name.count("#") > _DEEPEST:
             return
         plain = "" if owner.startswith("@") or "#" in owner else owner.partition("[")[0]
-        classes = list(filter(self._is_class, self._defined(path, plain)))
+        classes = list(filter(self._closure.is_class, self._defined(path, plain)))
         for symbol in classes:
             for each in self._project.lineage(symbol):
                 told = self._index.made(each.path, f"{each.part}#{word}", sure=sure)
@@ -127,9 +127,6 @@ class TrainedParts:
             for home, one in given:
                 if one != UNSEEN_NAMES:
                     yield home, one if one == BY_DEFAULT else f"{one}#{word}"
-
-    def _is_class(self, symbol: Symbol) -> bool:
-        return symbol.part in self._index.outline(symbol.path).classes
 
     def _holds_others(self, symbol: Symbol) -> bool:
         """Whether objects of a class are tables, and what is trained is what one of them holds:
@@ -144,7 +141,7 @@ class TrainedParts:
             plain = self._by_star(path, plain.removeprefix(BY_STAR))
         found = self._defined(path, plain)
         for each in found:
-            if self._is_class(each):
+            if self._closure.is_class(each):
                 self.classes[each] = self.classes.get(each, False) or place == _OF_SELF
                 self.is_seen &= not (sure and self._holds_others(each))
                 continue

@@ -571,6 +571,11 @@ class Index:
         told: T = answers[question]
         return told
 
+    def left_to_ask(self, question: str, paths: Iterable[str]) -> Iterator[str]:
+        """Those of some files that are not known to tell nothing."""
+        short = _short(question)
+        return (each for each in paths if short not in self._of(each).get(_NOTHING, ""))
+
     def _told_by_few(self, path: str, question: str, answer: Callable[[str], list[T]]) -> list[T]:
         """The same where most files tell nothing, of which there are as many as files times
         questions: that is kept in short."""

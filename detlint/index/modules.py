@@ -245,6 +245,7 @@ class Definitions:
         self._cut: set[tuple[str, str]] = set()  # of these, those that were asked again
         self._again = 0  # answers that could not be kept
         self._looking: list[set[str]] = [set()]  # the files that each open question has looked at
+        self._holds, self.module = cache(modules.holds), cache(self._find_module)  # for many
 
     def of(self, path: str, name: str) -> list[Symbol] | None:
         """The functions and classes that a file means by ``module:name.other``: none where that
@@ -279,10 +280,10 @@ class Definitions:
         """The files that run when a file imports something."""
         return self._modules.files(path, wanted)
 
-    def module(self, path: str, name: str) -> str | None:
+    def _find_module(self, path: str, name: str) -> str | None:
         """The file of a module by the name that a file imports it by."""
         above = name.lstrip(".")
-        if above == name and not self._modules.holds(path, above):
+        if above == name and not self._holds(path, above):
             return None
         wanted = Import(above, len(name) - len(above), ())
         return self._module(path, wanted, above.rpartition(".")[2])
@@ -350,7 +351,7 @@ class Definitions:
             return [] if module else None
         first, *others = chain.split(".")
         above = module.lstrip(".")
-        if above == module and not self._modules.holds(path, above):
+        if above == module and not self._holds(path, above):
             return []
         wanted = Import(above, len(module) - len(above), ())
         home = self.module(path, module)
