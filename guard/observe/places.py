@@ -280,13 +280,18 @@ def making(kind: type) -> Place | None:
 
 
 def local(frame: FrameType, name: str) -> Any:  # noqa: ANN401
-    """A function's argument. Before Python 3.13, asking a frame for its variables makes a copy
-    that lives as long as the frame, with all the tensors in it: it is emptied again."""
+    """A function's argument."""
     code = frame.f_code
     if name not in code.co_varnames[: code.co_argcount] or not code.co_flags & inspect.CO_OPTIMIZED:
         return None
+    return variables(frame).get(name)
+
+
+def variables(frame: FrameType) -> dict[str, Any]:
+    """A frame's. Before Python 3.13, asking a function's frame for them makes a copy that lives as
+    long as the frame, with all the tensors in it: it is emptied again."""
     found = frame.f_locals
-    value = found.get(name)
-    if sys.version_info < (3, 13):
+    given = dict(found)
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         found.clear()
-    return value
+    return given

@@ -5,13 +5,13 @@ Lines are looked for when something is made, and when a scheduler steps; never i
 
 from __future__ import annotations
 
-import copy
 import gc
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.optim import lr_scheduler
 
 from guard.observe import modes, places
@@ -76,10 +76,14 @@ def _rates(optimizer: Any) -> list[Any]:  # noqa: ANN401
 def install(stack: ExitStack, session: Session) -> None:
     """Tell the session's recorder of what is made, until the stack is closed."""
 
+    def registered(module: Any, name: str, parameter: Any) -> None:  # noqa: ANN401
+        del module, name
+        if session.recorder is not None and parameter is not None and not is_traced():
+            session.recorder.origins.made(parameter, torch.nn.Module)
+
     def optimizer(made: Any) -> None:  # noqa: ANN401
         if session.recorder is not None:
             session.recorder.optimizers.exist = True
-            _tell(session, made)
             session.recorder.origins.made(made, _Optimizer)
 
     seen: set[type] = set()
@@ -90,55 +94,16 @@ def install(stack: ExitStack, session: Session) -> None:
             _see_steps(stack, session, type(made), seen)
             session.recorder.origins.scheduled(getattr(made, "optimizer", None))
 
+    gc.callbacks.append(Collection.turn)
+    stack.callback(gc.callbacks.remove, Collection.turn)
+    stack.callback(register_module_parameter_registration_hook(registered).remove)
     modes.follow_making(stack, optimizer)
     for each in vars(lr_scheduler).values():  # some do not call the __init__ of the others
         if isinstance(each, type) and issubclass(each, _SCHEDULERS):
             _see_steps(stack, session, each, seen)
     for each in _SCHEDULERS:
         around(stack, each, "__init__")(scheduler)
-    _see_modules(stack, session)
     _see_generators(stack, session)
-
-
-def _see_modules(stack: ExitStack, session: Session) -> None:
-    """Tell of modules that have parts and are made, copied, or read from a file; and of the data
-    of loaders."""
-    copies = copy._reconstruct.__code__  # type: ignore[attr-defined]  # noqa: SLF001
-    of: Any = torch.nn.modules.module
-    is_compiling = getattr(torch.compiler, "is_dynamo_compiling", bool)
-    gc.callbacks.append(Collection.turn)
-    stack.callback(gc.callbacks.remove, Collection.turn)
-
-    def registered(module: Any, name: str, part: Any) -> None:  # noqa: ANN401
-        del name
-        if is_compiling() or part is None or session.recorder is None or is_traced():
-            return
-        _tell(session, module)
-        if isinstance(part, torch.nn.Parameter):
-            session.recorder.origins.made(part, torch.nn.Module)
-
-    stack.callback(of.register_module_parameter_registration_hook(registered).remove)
-    stack.callback(of.register_module_module_registration_hook(registered).remove)
-
-    @around(stack, torch.utils.data.DataLoader, "__init__")
-    def _(original: Callable[..., None], loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        original(loader, *args, **kwargs)
-        _tell(session, loader.dataset)
-
-    @around(stack, torch.nn.Module, "__setstate__")
-    def _(original: Callable[..., None], module: Any, state: Any) -> None:  # noqa: ANN401
-        original(module, state)
-        frame = sys._getframe(2)  # noqa: SLF001 - the documented way
-        while frame.f_code.co_name == "__setstate__" and frame.f_back is not None:
-            frame = frame.f_back
-        _tell(session, module, is_read=frame.f_code is not copies)
-
-
-def _tell(session: Session, made: Any, *, is_read: bool = False) -> None:  # noqa: ANN401
-    """Of threads that do not train, what they make comes in another order in each run."""
-    recorder = session.recorder
-    if recorder is not None and threading.get_ident() == recorder.thread:
-        recorder.names.made(made, is_read=is_read)
 
 
 def _see_steps(stack: ExitStack, session: Session, kind: type, seen: set[type]) -> None:

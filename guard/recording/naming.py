@@ -3,20 +3,22 @@ and objects known by their identity."""
 
 from __future__ import annotations
 
-import gc
 import sys
+import threading
 import weakref
 from collections import defaultdict
 from contextlib import suppress
-from itertools import count
+from itertools import count, islice
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from guard.digests.tensors import unlike
-from guard.observe.places import is_library, local, outward
+from guard.digests.traits import attributes
+from guard.observe.places import is_library, is_own, local, outward, variables
 from guard.recording.events import source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import CodeType
 
     from torch.nn import Module
@@ -34,6 +36,8 @@ _WRAPPERS = {
     "FullyShardedDataParallel": "_fsdp_wrapped_module",
     "OptimizedModule": "_orig_mod",
 }
+# How far from a variable things are looked for, how many at each distance, and of a container.
+_DEPTH, _MOST, _ITEMS = 3, 1000, 64
 _SEQUENTIAL = "torch.nn.modules.container.Sequential"
 Value = TypeVar("Value")
 
@@ -83,8 +87,9 @@ class Names:
     others begin with the name of theirs, "Discriminator:main.0". A model itself has the name of
     its class, and a number from the second on.
 
-    What is there together is numbered in the order in which it was made: a resumed run may call it
-    in another one. The number of what has gone is given again.
+    What is there together is numbered in the order in which the program's text names the variables
+    that lead to it: a resumed run may make it, or call it first, in another one. The number of what
+    has gone is given again.
     """
 
     def __init__(self) -> None:
@@ -92,8 +97,6 @@ class Names:
         # modules that have been called, by their ids; what goes is taken away
         self.known: dict[int, Known] = {}
         self._paths: ByIdentity[str] = ByIdentity()
-        # what was made and has no number yet, and whether it was read from a file
-        self._made: ByIdentity[bool] = ByIdentity()
         # of what has one: its place among all of these, and its class with its number
         self._labels: ByIdentity[tuple[int, str]] = ByIdentity()
         self._taken: dict[str, set[int]] = defaultdict(set)  # numbers, by class
@@ -101,12 +104,6 @@ class Names:
         self._prefixes: ByIdentity[str] = ByIdentity()  # of models that have been called
         self._parameters: ByIdentity[tuple[int, str]] = ByIdentity()
         self._places = count()
-
-    def made(self, thing: Any, *, is_read: bool = False) -> None:  # noqa: ANN401
-        """A module, an optimizer or a loader of some data has been made now. What is read from a
-        file comes after all of these: an earlier run has left it, and it is held beside them."""
-        with suppress(TypeError):
-            self._made.set(thing, is_read)
 
     def of(self, module: Module, *, outermost: bool) -> Known:
         """What is known of a module that is called; found out when it is called first."""
@@ -135,8 +132,8 @@ class Names:
 
     def add_model(self, model: Module) -> None:
         """Name all that a model holds."""
-        self._number_made()
-        model, first = self._wrapper(model), self._first()
+        self._number_like(model)
+        model, first = self._root(model), self._first()
         is_met = first is None or self._prefixes.get(first) is not None
         if first is not None and not is_met and _learns(model) and _holds(first, model):
             self._first = weakref.ref(model)  # it is called without what holds it
@@ -145,14 +142,16 @@ class Names:
         self._prefixes.set(model, prefix)
         self._name(model, prefix)
 
-    def _wrapper(self, model: Module) -> Module:
-        """What only wraps a model, as a whole, and is called in its place at other times."""
-        for each, _ in self._labels.pairs() if _learns(model) else ():
-            parts = each.named_modules() if _is_module(each) else ()
-            paths = (path for path, part in parts if part is model)
-            if any(not unwrapped_path(each, path) for path in paths):
-                model = each
-                break
+    def _root(self, model: Module) -> Module:
+        """What holds a part that is called by itself: as a whole, or where no variable has it."""
+        if not _learns(model):
+            return model
+        is_bound = any(each is model for each in _bound())
+        models: list[Module] = [each for each, _ in self._labels.pairs() if _is_module(each)]
+        for each in models:
+            paths = (path for path, part in each.named_modules() if part is model and path)
+            if any(not is_bound or not unwrapped_path(each, path) for path in paths):
+                return each
         return model
 
     def _name(self, model: Module, prefix: str) -> None:
@@ -164,30 +163,25 @@ class Names:
         self._name_parameters(model, prefix)
         self.count += 1
 
-    def label(self, thing: Any) -> str:  # noqa: ANN401 - as above
+    def label(self, thing: Any) -> str:  # noqa: ANN401 - a module, an optimizer or a data set
         """The name of its class, and a number from the second on."""
-        found = self._labels.get(thing)
-        if found is None:
-            self._number_made()
+        if self._labels.get(thing) is None:
+            self._number_like(thing)
             with suppress(TypeError):  # a list has no weak references
                 self._number(thing)
-            found = self._labels.get(thing)
+        found = self._labels.get(thing)
         return found[1] if found else type(thing).__name__
 
-    def _number_made(self) -> None:
-        """Number what has been made since, but for what is part of something."""
-        if not self.count:
-            gc.collect()  # so that it does not depend on when it ran last what is there
-        made = sorted(self._made.pairs(), key=lambda each: each[1])
-        self._made = ByIdentity()
-        modules = (each for each, _ in made if _is_module(each))
-        parts = {id(part) for each in modules for part in each.children()}
-        for each, _ in made:
-            if id(each) not in parts and self._paths.get(each) is None:
-                self._number(each)
+    def _number_like(self, thing: Any) -> None:  # noqa: ANN401 - as above
+        """Number what variables lead to and is numbered together with one, but for its parts."""
+        beside = _bound() if not _is_module(thing) or _learns(thing) else ()
+        alike = [each for each in beside if _is_alike(each, thing)]
+        parts = {id(e) for each in alike if _is_module(each) for e in list(each.modules())[1:]}
+        for each in (each for each in alike if id(each) not in parts):
+            self._number(each)
 
     def _number(self, thing: Any) -> None:  # noqa: ANN401 - as above
-        if self._labels.get(thing) is not None:
+        if self._labels.get(thing) is not None or self._paths.get(thing) is not None:
             return
         label = type(thing).__name__
         is_model = _is_module(thing)
@@ -200,12 +194,12 @@ class Names:
 
     def _take(self, kind: str, thing: Any) -> int:  # noqa: ANN401 - as above
         """The first number that nothing has which is there; nor what was in a circle of references,
-        as it is another time in each run at which that goes."""
-        taken = self._taken[kind]
+        or let go by another thread, as that is at another time in each run."""
+        taken, thread = self._taken[kind], threading.get_ident()
         number = next(each for each in count(1) if each not in taken)
 
         def free() -> None:
-            if not Collection.runs:
+            if not Collection.runs and threading.get_ident() == thread:
                 taken.discard(number)
 
         weakref.finalize(thing, free).atexit = False
@@ -230,7 +224,7 @@ class Names:
 
     def models(self) -> Iterator[tuple[Module, str]]:
         """The models that have been called and are still there, with the prefixes of their names,
-        in the order in which they were made."""
+        in the order of their numbers."""
         for model, _ in self._labels.pairs():
             prefix = self._prefixes.get(model)
             if prefix is not None:
@@ -271,6 +265,44 @@ def _holds(model: Module, part: Module) -> bool:
 
 def _is_module(thing: object) -> bool:
     return hasattr(type(thing), "named_modules")
+
+
+def _is_alike(one: object, other: object) -> bool:
+    """Whether two things are numbered together: all modules are, by which the first is found."""
+    return type(one) is type(other) or (_is_module(one) and _is_module(other))
+
+
+def _bound() -> Iterator[Any]:
+    """What the variables of the program's own frames lead to: those of the outermost first, and
+    of each in the order in which its text names them."""
+    frames = [each for each in outward(sys._getframe(1)) if is_own(each.f_code.co_filename)]  # noqa: SLF001
+    seen: set[int] = set()
+    for frame in reversed(frames):
+        code, held = frame.f_code, variables(frame)
+        names = code.co_varnames + code.co_cellvars + code.co_freevars + code.co_names
+        values = [held[name] for name in names if name in held]
+        # The variable of a loop over models is another one's at another time: these come first.
+        values[:0] = [part for each in values if _is_of_models(each) for part in _held(each)]
+        for _ in range(_DEPTH):
+            values = [each for each in values if id(each) not in seen][:_MOST]
+            seen.update(map(id, values))
+            yield from values
+            values = [part for each in values for part in _held(each)]
+
+
+def _is_of_models(value: Any) -> bool:  # noqa: ANN401
+    is_container = type(value) in (list, tuple, dict) and len(value) > 0
+    return is_container and all(map(_is_module, _held(value)))
+
+
+def _held(value: Any) -> Iterable[Any]:  # noqa: ANN401
+    """What a container, or an object of the program's, holds."""
+    if type(value) in (list, tuple):
+        return islice(value, _ITEMS)
+    if type(value) is dict:
+        return list(value.values())[:_ITEMS]
+    is_code = isinstance(value, (type, ModuleType, FunctionType)) or _is_module(value)
+    return () if is_code else list((attributes(value) or {}).values())
 
 
 class Collection:

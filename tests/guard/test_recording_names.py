@@ -78,14 +78,13 @@ def called(
     with running(folder, Options(state_every=1), ["program.py"], overwrite=True):
         things = dict(make())
         for name in sorted(things, reverse=turned):
-            thing = things[name]
             with torch.no_grad():
-                if isinstance(thing, torch.optim.Optimizer):
-                    thing.step()
-                elif isinstance(thing, DataLoader):
-                    things["model"](next(iter(thing))[0])
+                if isinstance(things[name], torch.optim.Optimizer):
+                    things[name].step()
+                elif isinstance(things[name], DataLoader):
+                    things["model"](next(iter(things[name]))[0])
                 else:
-                    thing(X)
+                    things[name](X)
     (trace,) = open_run(folder)
     for name, step in zip(sorted(things, reverse=turned), trace.steps(), strict=False):
         kinds = ("batch", "output", "hyperparameter", "gradient")
