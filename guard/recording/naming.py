@@ -7,7 +7,6 @@ import sys
 import threading
 import weakref
 from collections import defaultdict
-from contextlib import suppress
 from itertools import count, islice
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -87,12 +86,15 @@ class Names:
     others begin with the name of theirs, "Discriminator:main.0". A model itself has the name of
     its class, and a number from the second on.
 
-    What is there together is numbered in the order in which the program's text names the variables
-    that lead to it: a resumed run may make it, or call it first, in another one. The number of what
-    has gone is given again.
+    The number of what has gone is given again.
+
+    by_variables  whether what is there together is numbered in the order in which the program's
+                  text names the variables that lead to it, and not in that of the first calls: a
+                  resumed run may make it, or call it first, in another one
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_variables: bool = False) -> None:
+        self._by_variables = by_variables
         self.count = 0  # of models met, and of parts that one has got since
         # modules that have been called, by their ids; what goes is taken away
         self.known: dict[int, Known] = {}
@@ -146,7 +148,7 @@ class Names:
         """What holds a part that is called by itself: as a whole, or where no variable has it."""
         if not _learns(model):
             return model
-        is_bound = any(each is model for each in _bound())
+        is_bound = not self._by_variables or any(each is model for each in _bound())
         models: list[Module] = [each for each, _ in self._labels.pairs() if _is_module(each)]
         for each in models:
             paths = (path for path, part in each.named_modules() if part is model and path)
@@ -165,16 +167,16 @@ class Names:
 
     def label(self, thing: Any) -> str:  # noqa: ANN401 - a module, an optimizer or a data set
         """The name of its class, and a number from the second on."""
-        if self._labels.get(thing) is None:
+        if self._labels.get(thing) is None and type(thing).__weakrefoffset__:  # a list has none
             self._number_like(thing)
-            with suppress(TypeError):  # a list has no weak references
-                self._number(thing)
+            self._number(thing)
         found = self._labels.get(thing)
         return found[1] if found else type(thing).__name__
 
     def _number_like(self, thing: Any) -> None:  # noqa: ANN401 - as above
         """Number what variables lead to and is numbered together with one, but for its parts."""
-        beside = _bound() if not _is_module(thing) or _learns(thing) else ()
+        counts = self._by_variables and (not _is_module(thing) or _learns(thing))
+        beside = _bound() if counts else ()
         alike = [each for each in beside if _is_alike(each, thing)]
         parts = {id(e) for each in alike if _is_module(each) for e in list(each.modules())[1:]}
         for each in (each for each in alike if id(each) not in parts):

@@ -56,7 +56,7 @@ class Recorder:
     ) -> None:
         self.sink = sink
         self.options = options
-        self.names = Names()
+        self.names = Names(by_variables=options.held is not None)
         self.origins = origins or Origins()
         self.states = States(self)
         self.generators = Generators()

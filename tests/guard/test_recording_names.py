@@ -75,7 +75,7 @@ def called(
 ) -> dict[str, set[Any]]:
     """The names of what each model gives and each optimizer sets, and of the parameters."""
     found: dict[str, set[Any]] = {}
-    with running(folder, Options(state_every=1), ["program.py"], overwrite=True):
+    with running(folder, Options(state_every=1, held=99), ["program.py"], overwrite=True):
         things = dict(make())
         for name in sorted(things, reverse=turned):
             with torch.no_grad():
@@ -157,7 +157,7 @@ def test_what_is_made_anew_has_the_name_that_it_had(
 ) -> None:
     last = []
     for at in (0, 3):
-        with running(tmp_path, Options(), ["program.py"], overwrite=True):
+        with running(tmp_path, Options(held=99), ["program.py"], overwrite=True):
             train(at)
         (trace,) = open_run(tmp_path)
         steps = [each for each in trace.steps() if each.kind == "training"]
