@@ -245,3 +245,21 @@ def test_an_argument_of_its_own_line_gets_a_line(engine: Callable[..., Engine]) 
 def test_a_file_with_another_guard_gets_no_fix(findings: Callable[..., list[Finding]]) -> None:
     (found,) = findings(UNSEEN + "guard = None\n", "DET201")
     assert found.edits == ()
+
+
+@pytest.mark.parametrize(
+    ("required", "found"), [("torch==1.8.1", 1), ("torch==1.13", 0), ("torch>=1.8", 0), ("", 0)]
+)
+def test_numpy_is_told_where_the_project_asks_for_torch_before_1_9(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    required: str,
+    found: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "requirements.txt").write_text(required)
+    (tmp_path / "train.py").write_text(textwrap.dedent(DRAWS_FROM_NUMPY))
+    main(["--no-cache", "--select", "DET201", "--min-confidence", "possible", "."])
+    assert capsys.readouterr().out.count("DET201") == found

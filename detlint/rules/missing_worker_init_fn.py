@@ -11,6 +11,7 @@ from detlint.dataflow.randomness.loaders import Loader, Loaders
 from detlint.dataflow.randomness.workers import Draw, Workers
 from detlint.fixes.insertions import with_import
 from detlint.models import loading
+from detlint.models.settings import SEEDS_NUMPY
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class MissingWorkerInitFn(Rule):
     - *certain*: the dataset, a transform that it holds or `collate_fn` draws from a generator
       object that was made before the workers started
     - *certain*: one of them draws from the global generator of TensorFlow, or of NumPy for a
-      `target-torch` below 1.9
+      `target-torch` below 1.9, or if the project's requirements ask for such a release
     - *likely*: a transform of albumentations, imgaug or MONAI, or a `Faker`, which have generators
       of their own
 
@@ -164,14 +165,18 @@ class MissingWorkerInitFn(Rule):
     @cached_property
     def _opened(self) -> Origins | None:
         """What is followed into other files, once for all loaders: these share much."""
-        return (
-            Origins(self.others.find, AllCallers(self.others.importing).of) if self.others else None
-        )
+        others = self.others
+        return Origins(others.find, AllCallers(others.importing).of) if others else None
+
+    @cached_property
+    def _seeds_numpy(self) -> bool:
+        """Whether torch seeds NumPy in workers, by what the project asks for, if that is open."""
+        older = self.others is not None and self.others.lacks(self.unit, "torch", SEEDS_NUMPY)
+        return self.settings.target_torch >= _SEEDS_NUMPY and not older
 
     def _judge(self, loader: Loader) -> None:
         origins = self._opened or Origins()
-        drawn = ("numpy",) if self.settings.target_torch < _SEEDS_NUMPY else ()
-        workers = Workers(origins, drawn)
+        workers = Workers(origins, () if self._seeds_numpy else ("numpy",))
         draw = next(self._draws(loader, workers), None)
         if draw is not None:
             self._tell(loader, draw)
@@ -179,6 +184,8 @@ class MissingWorkerInitFn(Rule):
             self._tell_unseen(loader, Confidence.CERTAIN)
         elif workers.is_blind or origins.is_spent:
             self._tell_unseen(loader, Confidence.POSSIBLE)
+        elif self.others is None and any(self._draws(loader, Workers(origins, ("numpy",)))):
+            self.leave(loader.node)
 
     def _draws(self, loader: Loader, workers: Workers) -> Iterator[Draw]:
         data, collate = loader.given("dataset"), loader.given("collate_fn")
@@ -192,8 +199,7 @@ class MissingWorkerInitFn(Rule):
         """Whether the project has a release of a library that draws from what torch seeds."""
         library = draw.maker.partition(".")[0]
         since = loading.SINCE.get(library)
-        seeds = self.settings.target_torch >= _SEEDS_NUMPY
-        others = self.others if since and seeds and not draw.kind else None
+        others = self.others if since and self._seeds_numpy and not draw.kind else None
         return others is not None and others.lacks(self.unit, library, since or "")
 
     def _tell(self, loader: Loader, draw: Draw) -> None:
@@ -211,7 +217,7 @@ class MissingWorkerInitFn(Rule):
 
     def _seeded(self) -> str:
         """What torch does for a worker."""
-        if self.settings.target_torch < _SEEDS_NUMPY:
+        if not self._seeds_numpy:
             return "before 1.9 torch seeds random and torch in a worker"
         return "in a worker torch seeds random, torch and NumPy's global generator"
 

@@ -154,14 +154,14 @@ def _writes_one(values: Values, listed: Op, ending: str) -> bool:
         own = (each for each in islice(behind(op), _MOST) if not values.qualified(each))
         return {name.rpartition(".")[2] for each in own for name in _names(each)}
 
-    given = [
-        call.args[1 + place : 2 + place]
+    places = [
+        call.args[1 + place]
         for writer, place in files.WRITERS.items()
         for call in values.unit.ops_naming(writer.rpartition(".")[2])
-        if writer in values.called(call)
+        if writer in values.called(call) and len(call.args) > 1 + place
     ]
-    places = [each for each, *_ in filter(None, given) if names(each) & names(listed.args[1])]
-    written = {text.rpartition("/")[2] for each in places for text in texts(values, each)}
+    near = (each for each in places if names(each) & names(listed.args[1]))
+    written = {text.rpartition("/")[2] for each in near for text in texts(values, each)}
     whole = [each for each in written if each.endswith(ending) and not {*each} & {*ANYTHING}]
     return len(whole) == len(written) == 1
 

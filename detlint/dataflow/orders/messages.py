@@ -41,7 +41,8 @@ class Messages:
         if self.finishing and prints:
             return call.loop is not None
         progress = self.finishing and names.is_progress(owner_word(call), word_of(call))
-        return (progress and _is_dropped(call)) or is_log(call)
+        dropped = call.uses and all(x.code in ("await", "drop", "change") for x in call.uses)
+        return bool(progress and dropped) or is_log(call)
 
     def notes(self, call: Op) -> bool:
         """Whether a call adds to a log, by what its file is called: ``log_file.write(line)``."""
@@ -150,7 +151,3 @@ def is_log_file(values: Values, file: Op) -> bool:
     own = [name for op in (file, place) for name in (str(op.name), *op.function.names_of(op))]
     logs = any(each.endswith(".log") for each in texts(values, place))
     return logs or any(map(names.is_log_file, own))
-
-
-def _is_dropped(call: Op) -> bool:
-    return bool(call.uses) and all(each.code in ("await", "drop", "change") for each in call.uses)
