@@ -269,7 +269,9 @@ class OtherFiles:
         holders = (x for x in self._beside(home) if x != home and self._index.holds(x, [word]))
         quoted = f'"{word}"', f"'{word}'"
         return self.alone or any(
-            self._index.holds(path, quoted) or _looks_up(self.unit(path), word) for path in holders
+            self._index.holds(path, quoted)
+            or not all(map(self.unit(path).values.qualified, self.unit(path).reads("attr", word)))
+            for path in holders
         )
 
     def go_by_table(self, unit: Unit, kind: str, *names: str) -> bool:
@@ -402,11 +404,6 @@ def _hands_on(text: str, word: str) -> bool:
     """Whether a text does no more than import a name, or a module, so that others may have it."""
     met = _count(text, word)
     return met == 1 or (met > 1 and f"{word} as {word}" in text)
-
-
-def _looks_up(unit: Unit, word: str) -> bool:
-    """Whether a file looks something up by a name in what is no module."""
-    return not all(map(unit.values.qualified, unit.reads("attr", word)))
 
 
 class Readers:

@@ -242,10 +242,8 @@ class Program:
 
     def runs(self, path: str, row: int) -> bool:
         """Whether the text shows that a line of one of its files runs."""
-        return self.known(f"runs {path}:{row}", partial(self._runs, path, row))
-
-    def _runs(self, path: str, row: int) -> bool:
-        return self._closure.reach.runs(self.path, path, self._index.part_at(path, row))
+        part, told = partial(self._index.part_at, path, row), self._closure
+        return self.known(f"runs {path}:{row}", lambda: told.reach.runs(self.path, path, part()))
 
     def may_give(self, needs: Sequence[str]) -> bool:
         """Whether it may pass, or set, all that something needs."""

@@ -284,10 +284,11 @@ class Reachability:
     def _named(self) -> list[int]:
         graph = self._names
         starts = self._starts(graph)
+        unseen = self._holding("makes_unseen")  # classes that code does not name
         for path in self._files:
             for name in self._index.outline(path).classes:
                 node = graph.node(path, name)
-                starts[node] = self._makes_unseen | self._quoting.get(name, 0)
+                starts[node] = unseen | self._quoting.get(name, 0)
         return flood(graph, starts, self._limits(graph))
 
     def _starts(self, graph: Graph) -> dict[int, int]:
@@ -316,11 +317,6 @@ class Reachability:
     @cached_property
     def _look_up(self) -> int:
         return self._holding("looks_up")
-
-    @cached_property
-    def _makes_unseen(self) -> int:
-        """The programs in which classes may be made by code that does not name them."""
-        return self._holding("makes_unseen")
 
     @cached_property
     def _quoting(self) -> dict[str, int]:
