@@ -32,12 +32,23 @@ if TYPE_CHECKING:
         ("pyproject.toml", '[tool.poetry.dependencies]\nalbumentations = "1.3.1"'),
         ("pyproject.toml", '[tool.poetry.dependencies]\nalbumentations = "^0.5"'),
         ("requirements.txt", "albumentations==1.3.*"),
+        ("environment.yml", "dependencies:\n  - pip:\n    - albumentations==1.3.1"),
+        ("gpu-environment.yaml", "name: a\ndependencies:\n- albumentations=1.0.3=pyhd8ed1ab_0"),
+        ("environment.yml", "dependencies: # ours\n  - conda-forge::albumentations<1.4"),
     ],
 )
 def test_all_releases_come_before_one(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(text)
     assert is_older(requirements(str(tmp_path)), "albumentations", "1.4.21")
+
+
+def test_conda_names_torch_otherwise(tmp_path: Path) -> None:
+    text = "channels:\n  - pytorch\ndependencies:\n  - python=3.8\n  - pytorch=1.7.1=py3.8_cuda11\n"
+    (tmp_path / "environment.yml").write_text(text)
+    assert is_older(requirements(str(tmp_path)), "torch", "1.9")
+    (tmp_path / "environment.yml").write_text(text.partition("dependencies")[0])
+    assert is_older(requirements(str(tmp_path)), "torch", "1.9") is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 # What an entry is; of a link there is the path that it leads to, and the same sign behind it.
 FILE, OTHER = "", "/"
 REQUIREMENTS = "requirements"
+_ENVIRONMENT = "environment"
 _PACKAGING = frozenset({"pyproject.toml", "setup.cfg"})
 _INSTALLING = _PACKAGING | {"setup.py"}
 _COMPILED = "__pycache__"  # comes and goes
@@ -65,9 +66,15 @@ def _counts(name: str, folder: str) -> bool:
 
 
 def is_list(name: str, folder: str) -> bool:
-    """Whether a file lists what pip installs: ``requirements-a.txt``, ``requirements/a.txt``."""
+    """Whether a file lists what pip or conda installs: ``requirements-a.txt``,
+    ``requirements/a.txt``, ``environment.yml``."""
     named = name.startswith(REQUIREMENTS) or os.path.basename(folder) == REQUIREMENTS
-    return named and name.endswith(".txt")
+    return (named and name.endswith(".txt")) or is_environment(name)
+
+
+def is_environment(name: str) -> bool:
+    """Whether a file lists what conda installs, as far as its name tells."""
+    return _ENVIRONMENT in name and name.endswith((".yml", ".yaml"))
 
 
 def _sort(entry: os.DirEntry[str]) -> str:

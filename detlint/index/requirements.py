@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from detlint import configuration
 from detlint.errors import SettingsError
-from detlint.index.folders import REQUIREMENTS, entries, is_list
+from detlint.index.folders import REQUIREMENTS, entries, is_environment, is_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#@)]*)")
 _BOUND = re.compile(r"(===?|~=|<=?|\^)\s*v?(\d+(?:\.\d+)*)(\.\*)?")
+
+_OF_CONDA = {"pytorch": "torch", "pytorch-gpu": "torch", "tensorflow-gpu": "tensorflow"}
 
 
 def _text(path: str) -> str:
@@ -44,7 +46,17 @@ def requirements(
             yield from parser.get("options", "install_requires", fallback="").splitlines()
     for below in (folder, os.path.join(folder, REQUIREMENTS))[: 1 + (REQUIREMENTS in names)]:
         for name in sorted(each for each in listed(below) if is_list(each, below)):
-            yield from read(os.path.join(below, name)).splitlines()
+            text = read(os.path.join(below, name))
+            yield from _of_conda(text) if is_environment(name) else text.splitlines()
+
+
+def _of_conda(text: str) -> Iterator[str]:
+    """Of ``- pytorch=1.7.1=py3.8_cuda11``; what stands under ``pip:`` is written as for pip."""
+    for line in text.partition("dependencies:")[2].splitlines():
+        entry = line.strip().removeprefix("-").strip(" \"'").rpartition("::")[2]
+        name, _, release = entry.partition("=")
+        is_one = name[-1:].isalnum() and release[:1].isdigit()
+        yield f"{name}=={release.partition('=')[0]}" if is_one else entry
 
 
 def _of_packaging(content: dict[str, Any]) -> Iterator[str]:
@@ -114,7 +126,8 @@ def _parts(release: str) -> tuple[int, ...]:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+    plain = re.sub(r"[-_.]+", "-", name).lower()
+    return _OF_CONDA.get(plain, plain)
 
 
 def _toml(text: str) -> dict[str, Any]:
