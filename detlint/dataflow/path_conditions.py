@@ -303,10 +303,10 @@ def deciding(op: Op) -> Iterator[Op]:
 
 def _looked_into(op: Op) -> Sequence[Op]:
     judged = op.code in LISTS or hasattr(Paths, f"_of_{op.code}")
-    return (*inputs(op), *_deciding_branches(op)) if judged else ()
+    return (*inputs(op), *deciding_branches(op)) if judged else ()
 
 
-def _deciding_branches(joint: Op) -> Iterator[Op]:
+def deciding_branches(joint: Op) -> Iterator[Op]:
     """The tests of the branches that a joint joins."""
     for each in joint.args if joint.code == "phi" else ():
         heads = (region.head for region in each.region.around())

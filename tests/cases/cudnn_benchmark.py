@@ -209,6 +209,18 @@ def by_setting(args, cfg, train, benchmark=True, cudnn_benchmark=True):
         cudnn.benchmark = True
 
 
+def by_flag(args):
+    live = several = False
+    if args.source == "0" or args.source.startswith("rtsp"):
+        live = True
+    if torch.cuda.device_count() > 1:
+        several = True
+    if live:
+        cudnn.benchmark = True
+    if several:
+        cudnn.benchmark = True  # DET301
+
+
 def by_condition(args):
     cudnn.benchmark = True if len(args.gpu_id) < 2 else False  # DET301
     cudnn.benchmark = False if torch.cuda.device_count() > 1 else True  # DET301

@@ -14,6 +14,7 @@ from detlint.dataflow import folding
 from detlint.dataflow.arguments.environment import Environment
 from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.control import conditions, exclude
+from detlint.dataflow.path_conditions import deciding_branches
 from detlint.dataflow.randomness.seeding import is_guard
 from detlint.dataflow.slices import closure
 from detlint.models import settings as rows
@@ -265,7 +266,8 @@ def _names(values: Values, op: Op, seen: set[Op]) -> Iterator[str]:
             given = (values.constant(each) for each in op.args[1:])
             yield ".".join([said, *(each for each in given if isinstance(each, str))])
     else:
-        yield from (name for each in op.args for name in _names(values, each, seen))
+        joined = (*op.args, *deciding_branches(op))  # `if cfg.fast: flag = True` is `cfg.fast`
+        yield from (name for each in joined for name in _names(values, each, seen))
 
 
 def _spelled(values: Values, op: Op) -> str:
