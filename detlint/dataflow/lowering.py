@@ -179,8 +179,17 @@ class _Lowering:
 
     def _assign_statement(self, node: ast.Assign) -> None:
         value = self._expr(node.value)
+        if value.code == "binary" and self._counts(value, node.targets[0]):
+            value.code = "augment"
         for target in node.targets:
             self._assign(target, value, node)
+
+    def _counts(self, value: Op, target: ast.expr) -> bool:
+        """``i = i + 1``, which is ``i += 1``, as far as ``i`` is a number."""
+        place = target.id if isinstance(target, ast.Name) else path_of(target)
+        old, step = value.args
+        own = bool(place) and self.env is not None and self.env.get(place) is old
+        return own and value.name in ("Add", "Sub") and type(step.name) is int
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

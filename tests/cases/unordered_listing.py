@@ -341,6 +341,14 @@ def counted_while_renaming(d):
         i += 1
 
 
+def counted_by_assignment(d):
+    i = 0
+    for name in os.listdir(d):  # DET203
+        if name.endswith(".png"):
+            os.rename(name, f"{i}.png")
+            i = i + 1
+
+
 def first_few_deleted(d):
     for name in os.listdir(d):  # DET203
         if name.startswith("x"):

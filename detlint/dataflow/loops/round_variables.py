@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 # Containers as they are changed, judged as such.
 _STATES = frozenset(("augment", "change", "comprehension", "delete", "iter", "store_item"))
 _MADE = frozenset(("augment", "comprehension", "iter"))
-# Operators that give the same in any order: of numbers, masks and sets.
+# What keeps a round's number, and shows it to nobody.
+_KEEPING = frozenset(("augment", "change", "phi", "store_global", "store_item"))
 
 
 class Variables(Judge):
@@ -50,7 +51,8 @@ class Variables(Judge):
         ):
             return
         if value.code == "augment":
-            yield from self._summed(value)
+            if not self._adds_in_any_order(value):
+                yield Use(value, "looped over", assumed=self._seems_whole(value))
         elif not (self._has_no_order(value) or self._is_left_last(op)):
             yield from looped(op)
 
@@ -213,12 +215,6 @@ class Variables(Judge):
             not self._effects.is_quiet(use) for use in after
         )
 
-    def _summed(self, value: Op) -> Iterator[Use]:
-        """``self.size += size``, of something that outlives the round."""
-        if self._adds_in_any_order(value):
-            return
-        yield Use(value, "looped over", assumed=self._seems_whole(value))
-
     def _seems_whole(self, value: Op) -> bool:
         """Whether what an ``+=`` adds to is a whole number, and what it adds may be one."""
         return (
@@ -251,13 +247,7 @@ class Variables(Judge):
             for use in counter.uses:
                 if not use.within(self._round.region) or use in self._round.counters:
                     continue
-                if use.code in (
-                    "phi",
-                    "augment",
-                    "store_global",
-                    "store_item",
-                    "change",
-                ) or self._effects.is_quiet(use):
+                if use.code in _KEEPING or self._effects.is_quiet(use):
                     continue
                 if self._round.is_lined_up(counter, use):
                     continue
