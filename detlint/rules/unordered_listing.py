@@ -313,7 +313,7 @@ class UnorderedListing(Rule):
         if loop is None:
             return ()  # bottom up, or already in another order
         if dirs is None:
-            return () if walk.reads_dirs() else self._around([walk.call.node])
+            return () if walk.reads() else self._around([walk.call.node])
         assert isinstance(dirs.node, ast.Name)  # noqa: S101 - what `named_dirs` gives
         assert isinstance(loop, (ast.For, ast.AsyncFor))  # noqa: S101 - nor names of a clause
         first = loop.body[0]

@@ -5246,3 +5246,50 @@ def goes_on_of_another(taken_from, net, number):
     found = glob.glob(os.path.join(taken_from, "*.ckpt"))  # DET203
     net.load_state_dict(torch.load(found[0]))
     torch.save(net.state_dict(), os.path.join(taken_from, f"{number}.ckpt"))
+
+
+# Names that are looked up in the top folder are of no other one
+
+
+def walked_flat(shape):
+    images = np.empty(shape)
+    at = 0
+    for _, _, files in os.walk("images/"):
+        files.sort()
+        for name in files:
+            images[at] = np.asarray(Image.open("images/" + name))
+            at += 1
+    return images
+
+
+def walked_flat_by_join(top):
+    rows = []
+    for folder, folders, files in os.walk(top):
+        for at in range(len(files)):
+            rows.append(np.load(os.path.join(top, sorted(files)[at])))
+    return rows
+
+
+def walked_flat_unsorted(top):
+    rows = []
+    for _, _, files in os.walk(top):  # DET203
+        for name in files:
+            rows.append(np.load(f"{top}/{name}"))
+    return rows
+
+
+def walked_by_name(top):
+    rows = []
+    for _, _, files in os.walk(top):  # DET203
+        for name in sorted(files):
+            print(f"{top}/{name}")
+            rows.append(name)
+    return rows
+
+
+def walked_with_folder(top):
+    rows = []
+    for folder, _, files in os.walk(top):  # DET203
+        for name in sorted(files):
+            rows.append((folder, np.load(top + name)))
+    return rows

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import word_of
+from detlint.dataflow.loops.rounds import is_same
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.orders.use import PLAIN, Flow, Use
-from detlint.dataflow.slices import ahead
+from detlint.dataflow.slices import ahead, closure
 from detlint.models import listings as models
 from detlint.models import names
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
     from detlint.models.listings import Listing
 
-_DIRS, _FILES = 1, 2
+_TOP, _DIRS, _FILES = 0, 1, 2
 _LISTS = ("call", "comprehension")
+_NAMED = frozenset(("binary", "change", "format", "item", "iter", "phi", "slice", "text"))
 _MOST = 100  # what is made of a data set
 
 
@@ -224,20 +226,19 @@ class Walk:
 
     def _rows(self, head: Op) -> Iterator[Op]:
         numbered = head.args[0].code == "call" and word_of(head.args[0]) == "enumerate"
-        if not numbered:
-            yield head
-            return
-        for use in head.uses:
-            if use.code == "unpack" and use.name[0] == 1:
-                yield use
+        rows = (x for x in head.uses if x.code == "unpack" and x.name[0] == 1)
+        yield from rows if numbered else [head]
 
     def _lists(self) -> Iterator[tuple[int, Op]]:
         for element in self._elements:
             for use in element.uses:
-                if use.code == "unpack" and use.name[1] == 3 and use.name[0] in (_DIRS, _FILES):
+                if use.code == "unpack" and use.name[1] == 3 and use.name[0] < 3:
                     yield use.name[0], use
-                elif use.code == "item" and use.args[1].name in (_DIRS, _FILES):
+                elif use.code == "item" and use.args[1].name in (_TOP, _DIRS, _FILES):
                     yield use.args[1].name, use
+
+    def _uses(self, part: int) -> Iterator[Op]:
+        return (use for place, op in self._lists() if place == part for use in op.uses)
 
     def goes_up(self) -> bool:
         """``os.walk(top, topdown=False)``, which has read all folders before the loop sees one."""
@@ -248,11 +249,7 @@ class Walk:
 
     def sorts_dirs(self) -> bool:
         """``dirs.sort()`` or ``dirs[:] = sorted(…)`` in the loop: the walk follows that order."""
-        if self.goes_up():
-            return False
-        return any(
-            _sorts_in_place(use) for place, op in self._lists() if place == _DIRS for use in op.uses
-        )
+        return not self.goes_up() and any(map(_sorts_in_place, self._uses(_DIRS)))
 
     def _stops_at_first(self) -> bool:
         """A body that always ends with ``break`` or ``return`` sees only the top folder."""
@@ -280,18 +277,27 @@ class Walk:
                 return op
         return None
 
-    def reads_dirs(self) -> bool:
-        """Whether something reads the folders in a folder."""
+    def reads(self, part: int = _DIRS) -> bool:
+        """Whether something reads the folders in a folder, or another part of what a walk gives."""
+        return any(use.code != "store_global" for use in self._uses(part))
+
+    def _is_flat(self) -> bool:
+        """Whether the names are looked up in the top folder, whichever folder has them, so that no
+        other one has any: ``for _, _, files in os.walk(top)``, and ``open(top + files[0])``."""
+        if self.reads(_TOP) or len(self.call.args) < 2:
+            return False
+        files = [op for place, op in self._lists() if place == _FILES]
         return any(
-            use.code != "store_global"
-            for place, op in self._lists()
-            if place == _DIRS
-            for use in op.uses
+            is_same(part.args[0] if part.code == "format" else part, self.call.args[1])
+            and self._listings.orders.effects.is_read(use)
+            for use in closure(files, _named, _MOST)
+            if use.code in ("binary", "text") or word_of(use) == "join"
+            for part in use.args
         )
 
     def folders(self) -> list[Use]:
         """Where the order of the folders themselves shows."""
-        if self.sorts_dirs() or self._stops_at_first():
+        if self.sorts_dirs() or self._stops_at_first() or self._is_flat():
             return []
         if self._sorted and any(each.code != "iter" for each in self._elements):
             return []
@@ -311,15 +317,15 @@ class Walk:
 
     def entries(self) -> dict[Op, list[Use]]:
         """The lists of names whose order shows, with where."""
-        found = {}
-        settled = self.sorts_dirs()
-        for place, op in self._lists():
-            if place == _DIRS and settled:
-                continue
-            uses = self._listings.uses(op)
-            if uses:
-                found[op] = uses
-        return found
+        first = _FILES if self.sorts_dirs() else _DIRS
+        found = {op: self._listings.uses(op) for place, op in self._lists() if place >= first}
+        return {op: uses for op, uses in found.items() if uses}
+
+
+def _named(op: Op) -> Iterator[Op]:
+    """What is made of lists of names, of a name, and of a path with that."""
+    told = ((use, word_of(use)) for use in op.uses)
+    return (use for use, word in told if use.code in _NAMED or word == "join" or names.sorts(word))
 
 
 def _named_in(node: ast.AST, value: Op) -> list[ast.AST]:
