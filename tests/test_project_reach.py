@@ -317,6 +317,29 @@ def test_what_ends_in_a_picture_is_only_possible(
 
 
 @pytest.mark.parametrize(
+    ("saves", "found"),
+    [
+        ("def other(x):\n    plt.savefig('x.png')", False),
+        ("def keep(x):\n    plot_rows(x)\n    plt.savefig('x.png')", True),
+        ("def keep(x):\n    each(x)\ndef each(x):\n    keep(x)\n    plot_rows(x)", False),
+        ("def each(x):\n    plot_rows(x)\nfor x in y:\n    each(x)\nplt.savefig('x.png')", True),
+    ],
+)
+def test_what_is_drawn_for_a_picture_counts_where_that_is_kept(
+    project: Project, lint: Lint, saves: str, *, found: bool
+) -> None:
+    imports = "import random, torch\nimport numpy as np\nimport matplotlib.pyplot as plt\n\n"
+    draws = f"def plot_rows(x):\n    show(x, random.sample(x, 9))\n{saves}\n"
+    project(
+        {
+            "make.py": f"{imports}{draws}if __name__ == '__main__':\n    plot_rows(y)\n"
+            "    np.save('y', y)\n"
+        }
+    )
+    assert lint() == ["make.py:6"] * found
+
+
+@pytest.mark.parametrize(
     ("line", "found"),
     [
         ("# draw()", False),

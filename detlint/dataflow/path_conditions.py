@@ -59,7 +59,7 @@ class Paths:
 
     def _is_settled(self, op: Op) -> bool:
         tests_ = compared(op)
-        return bool(tests_) and all(self._value(each) is not _UNKNOWN for each in tests_)
+        return bool(tests_) and all(self.value(each) is not _UNKNOWN for each in tests_)
 
     @cached_property
     def _is_defined(self) -> bool:
@@ -108,10 +108,6 @@ class Paths:
         holds = self.holds(head.args[0])
         return holds if holds is None or region.kind != "else" else not holds
 
-    def value(self, op: Op) -> object:
-        """What an operation gives; ``...`` if that is not known."""
-        return self._value(op)
-
     def holds(self, test: Op) -> bool | None:
         """Whether a condition holds; None if that is not known."""
         if test not in self._held:
@@ -124,10 +120,10 @@ class Paths:
             sides = [self._truth(each, depth + 1) for each in op.args]
             decides = op.name == "Or"
             return decides if decides in sides else None if None in sides else not decides
-        value = self._value(op, depth)
+        value = self.value(op, depth)
         return None if value is _UNKNOWN else bool(value)
 
-    def _value(self, op: Op, depth: int = 0) -> object:
+    def value(self, op: Op, depth: int = 0) -> object:
         """What an operation gives; ``...`` if that is not known."""
         found = self._assumed(op)
         if found is not _UNKNOWN or depth > _DEEPEST:
@@ -150,12 +146,12 @@ class Paths:
     def _of_call(self, op: Op, depth: int) -> object:
         if op.called == ["builtins.len"] and _is_fixed(op.args[-1]):
             return len(op.args[-1].args)
-        given = [self._value(each, depth) for each in op.args[1:]]
+        given = [self.value(each, depth) for each in op.args[1:]]
         called = op.args[0]
         if len(given) == 1 and given[0] is None and word_of(op) in _EXIST:
             return False
         if not given and called.code == "attr" and called.name in _OF_TEXTS:
-            text = self._value(called.args[0], depth)
+            text = self.value(called.args[0], depth)
             return getattr(text, called.name)() if isinstance(text, str) else _UNKNOWN
         if len(given) == 1 and given[0] is not _UNKNOWN and "builtins.str" in op.called:
             return str(given[0])
@@ -167,7 +163,7 @@ class Paths:
         callee = self._values.callee(call)
         if callee is None or callee.is_generator or not callee.is_defined:
             return _UNKNOWN
-        ask = partial(self._value, depth=depth)
+        ask = partial(self.value, depth=depth)
         inner = Paths(callee, partial(passed, bound(callee, call), ask=ask), self._calls + 1)
         returns = [each for each in callee.returns if inner.may_run(each)]
         ends = any(each.region is callee.region for each in returns)
@@ -179,7 +175,7 @@ class Paths:
         if op not in self._joined and len(self._joining) <= _DEEPEST:
             self._joined[op] = _UNKNOWN  # what a round of a loop makes of itself
             self._joining.append(op)
-            found = [self._value(each, depth) for each in self.given_to(op)]
+            found = [self.value(each, depth) for each in self.given_to(op)]
             same = bool(found) and all(each == found[0] for each in found)
             self._joined[op] = found[0] if same else _UNKNOWN
             self._joining.pop()
@@ -203,13 +199,13 @@ class Paths:
     def _of_boolean(self, op: Op, depth: int) -> object:
         value: object = _UNKNOWN
         for each in op.args:
-            value = self._value(each, depth)
+            value = self.value(each, depth)
             if value is _UNKNOWN or bool(value) is (op.name == "Or"):
                 break
         return value
 
     def _of_compare(self, op: Op, depth: int) -> object:
-        sides = [self._value(each, depth) for each in op.args]
+        sides = [self.value(each, depth) for each in op.args]
         if len(sides) == 2 and any(map(is_of_unit, op.args)):
             return _drawn(op.args[0], *op.name, *sides)
         found = [
@@ -235,7 +231,7 @@ class Paths:
         """Whether a collection that is written out holds a value."""
         if held.elements is None or (self._calls and value == OTHER):
             return _UNKNOWN
-        values = [self._value(each, depth) for each in held.elements]
+        values = [self.value(each, depth) for each in held.elements]
         return _UNKNOWN if _UNKNOWN in values else value in values
 
 

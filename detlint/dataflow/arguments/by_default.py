@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.options import option_asked_for, option_of, values_by_default
 from detlint.dataflow.arguments.passed_arguments import entry
-from detlint.dataflow.arguments.settings import tested
+from detlint.dataflow.arguments.settings import names_read
 from detlint.dataflow.callers import given
 from detlint.dataflow.path_conditions import Paths, decided, inputs
 from detlint.dataflow.slices import closure
@@ -45,7 +45,7 @@ class ByDefault:
         """Whether all settings that decide whether an operation runs are known to have it run."""
         paths = self._paths_of(op.function)
         for test, holds in decided(op):
-            asked = list(filter(rows.leaves_open, tested(test)))
+            asked = list(filter(rows.leaves_open, names_read(test)))
             if asked and (paths.holds(test) is not holds or any("seed" in x for x in asked)):
                 return False  # without a seed nobody expects runs to agree
         return True

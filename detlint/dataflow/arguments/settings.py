@@ -112,17 +112,12 @@ def is_turned_on(setting: Setting) -> bool:
         choices = [each for each in value.args[1:] if each.constant is True]
     if not (setting.constant is True or choices) or is_left_open(setting.op):
         return False
-    return not choices or value is None or not any(map(rows.leaves_open, tested(value.args[0])))
+    return not choices or value is None or not any(map(rows.leaves_open, names_read(value.args[0])))
 
 
 def names_tested(op: Op) -> Iterator[str]:
     """The dotted names that the conditions around an operation read."""
-    return (name for test in conditions(op) for name in tested(test))
-
-
-def tested(test: Op) -> Iterator[str]:
-    """The dotted names that a condition reads."""
-    return _names(test.values, test, set())
+    return (name for test in conditions(op) for name in names_read(test))
 
 
 # What turns deterministic algorithms on, and inductor's timing off, by flag.
@@ -249,8 +244,9 @@ def _is_cleanup(function: Function) -> bool:
     )
 
 
-def _names(values: Values, op: Op, seen: set[Op]) -> Iterator[str]:
-    """The dotted names that a condition reads; constants are no names."""
+def names_read(op: Op, seen: set[Op] | None = None) -> Iterator[str]:
+    """The dotted names that a condition reads, past those ``seen``; constants are no names."""
+    values, seen = op.values, set() if seen is None else seen
     if op in seen or values.constant(op) is not ...:
         return
     seen.add(op)
@@ -260,14 +256,14 @@ def _names(values: Values, op: Op, seen: set[Op]) -> Iterator[str]:
     elif op.code == "call":
         called = values.called(op)
         if called and called[0].startswith("builtins."):
-            yield from (name for each in op.args[1:] for name in _names(values, each, seen))
+            yield from (name for each in op.args[1:] for name in names_read(each, seen))
         else:
             said = called[0] if called else _spelled(values, op.args[0])
             given = (values.constant(each) for each in op.args[1:])
             yield ".".join([said, *(each for each in given if isinstance(each, str))])
     else:
         joined = (*op.args, *deciding_branches(op))  # `if cfg.fast: flag = True` is `cfg.fast`
-        yield from (name for each in joined for name in _names(values, each, seen))
+        yield from (name for each in joined for name in names_read(each, seen))
 
 
 def _spelled(values: Values, op: Op) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.arguments.settings import names_tested, tested
+from detlint.dataflow.arguments.settings import names_read, names_tested
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.control import are_sides, is_beside
 from detlint.dataflow.ends import NOWHERE, End, ends_of
 from detlint.dataflow.randomness.generators import names_given, nearest_names
 from detlint.dataflow.randomness.seeding import drawn_from
-from detlint.dataflow.slices import LEAVING, SAME, ahead, behind
+from detlint.dataflow.slices import LEAVING, SAME, ahead, behind, closure
 from detlint.index.facts import CHOSEN, HANDLES, IDLE, ON_CPU, TESTED, TRAINS
 from detlint.models import names, randomness
 from detlint.models.model import words
@@ -74,7 +74,7 @@ def _is_for_training(op: Op) -> bool:
     own = [each for each in op.region.around() if _answers(each) is not True]
     left = (x for each in above for x in each.region.around() if _answers(x) is not False)
     heads = [each.head for each in (*own, *left) if each.kind in ("if", "else")]
-    asked = {name for head in heads if head for test in head.args for name in tested(test)}
+    asked = {name for head in heads if head for test in head.args for name in names_read(test)}
     return any(map(says_training, asked))
 
 
@@ -190,9 +190,14 @@ def _is_commanded(draw: Op) -> bool:
 
 
 def _is_no_result(draw: Op) -> bool:
-    """Whether what a function shows that draws pictures is no result of its program."""
-    text = draw.function.unit.text
-    return not says_in_code(text, _KEEPS) or says_in_code(text, TRAINING_STEPS)
+    """Whether what a function shows that draws pictures is no result of its program: neither it
+    nor what calls it, or is of the same class, keeps figures."""
+    unit, owner = draw.function.unit, draw.function.class_name
+    calls = closure([draw], lambda way: way.function.outermost.known_calls.calls, _MOST)
+    users = {each.function.outermost for each in calls}
+    keeping = unit.functions_holding(*_KEEPS)
+    kept = any(x in users or (owner and x.class_name == owner) for x in keeping)
+    return not kept or says_in_code(unit.text, TRAINING_STEPS)
 
 
 def _picks_any(draw: Op) -> bool:
@@ -211,6 +216,6 @@ def _picks_any(draw: Op) -> bool:
 def _conditional(op: Op) -> Iterator[Region]:
     for region in op.region.around():
         tests = region.head.args if region.head is not None else ()
-        usual = any(names.says_usual(name) for test in tests for name in tested(test))
+        usual = any(names.says_usual(name) for test in tests for name in names_read(test))
         if region.kind in ("if", "else", "except") and not usual:
             yield region
