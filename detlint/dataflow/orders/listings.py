@@ -11,7 +11,7 @@ from detlint.dataflow.loops.rounds import is_same
 from detlint.dataflow.orders import expected
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.orders.use import PLAIN, Flow, Use
-from detlint.dataflow.slices import ahead, closure
+from detlint.dataflow.slices import ahead, closure, readers
 from detlint.models import listings as models
 from detlint.models import names
 
@@ -237,9 +237,6 @@ class Walk:
                 elif use.code == "item" and use.args[1].name in (_TOP, _DIRS, _FILES):
                     yield use.args[1].name, use
 
-    def _uses(self, part: int) -> Iterator[Op]:
-        return (use for place, op in self._lists() if place == part for use in op.uses)
-
     def goes_up(self) -> bool:
         """``os.walk(top, topdown=False)``, which has read all folders before the loop sees one."""
         return any(
@@ -249,7 +246,8 @@ class Walk:
 
     def sorts_dirs(self) -> bool:
         """``dirs.sort()`` or ``dirs[:] = sorted(…)`` in the loop: the walk follows that order."""
-        return not self.goes_up() and any(map(_sorts_in_place, self._uses(_DIRS)))
+        dirs = (x for place, op in self._lists() if place == _DIRS for x in op.uses)
+        return not self.goes_up() and any(map(_sorts_in_place, dirs))
 
     def _stops_at_first(self) -> bool:
         """A body that always ends with ``break`` or ``return`` sees only the top folder."""
@@ -279,7 +277,8 @@ class Walk:
 
     def reads(self, part: int = _DIRS) -> bool:
         """Whether something reads the folders in a folder, or another part of what a walk gives."""
-        return any(use.code != "store_global" for use in self._uses(part))
+        read = (x for place, op in self._lists() if place == part for x in readers(op))
+        return any(use.code != "store_global" for use in read)
 
     def _is_flat(self) -> bool:
         """Whether the names are looked up in the top folder, whichever folder has them, so that no
