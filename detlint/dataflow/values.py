@@ -59,6 +59,7 @@ _CONSTANTS: dict[type, Types] = {
     type(None): NONE,
 }
 _WHOLE = ("builtins.bool", "builtins.int", "numpy.bool", "numpy.int", "numpy.uint")
+_KEEPING_WHOLE = frozenset(("builtins.float", "numpy.sum"))
 _VERDICTS = frozenset(("compare", "not"))
 _MAKING = frozenset(("call", "change", "comprehension", "dict", "list", "store_item"))
 # Methods that give what their object is, of which a loop may not know yet what that is.
@@ -337,15 +338,19 @@ class Values(Backwards[Types]):
         return elements(self.types(op))
 
     def is_whole(self, op: Op) -> bool:
-        """Whether a value is a whole number for certain, or an array of such, also as a float:
-        ``float(a > b)``."""
+        """Whether a value is a whole number for certain, or an array of such, also as a float, or
+        the sum of such: ``float(a > b)``, ``(a > b).sum()``."""
         if lattice.are_whole(self.types(op)):
             return True
         if op.code == "const":
             return isinstance(op.name, float) and op.name.is_integer()
         if op.code == "choice":
             return all(map(self.is_whole, op.args[1:]))
-        made = op.args[1] if "builtins.float" in self.called(op) and op.args[1:] else None
+        known = self.called(op)
+        made = op.args[1] if not _KEEPING_WHOLE.isdisjoint(known) and op.args[1:] else None
+        method = op.args[0] if op.code == "call" and not known else op
+        if method.code == "attr" and method.name in ("item", "sum"):
+            made = method.args[0]
         return made is not None and (made.code in _VERDICTS or self.is_whole(made))
 
     def taken(self, op: Op, by: Op) -> Types:

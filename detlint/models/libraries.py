@@ -25,6 +25,8 @@ FUNCTIONS = (
         Order.KEEPS,
     ),
     *rows("numpy", "all any count_nonzero isin", "", Order.FREE),
+    *rows("numpy", "equal greater greater_equal less less_equal not_equal", "array[bool]"),
+    *rows("numpy", "logical_and logical_not logical_or logical_xor", "array[bool]"),
     *rows("numpy", "arange linspace zeros ones empty full argsort", "array[number]"),
     *rows("numpy.random", "permutation choice shuffle", "", Order.DRAWS),
     *rows("pandas", "DataFrame Series", "instance[pandas.DataFrame]", Order.KEEPS),

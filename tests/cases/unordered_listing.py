@@ -5264,9 +5264,10 @@ def walked_flat(shape):
 
 def walked_flat_by_join(top):
     rows = []
-    for folder, folders, files in os.walk(top):
-        for at in range(len(files)):
-            rows.append(np.load(os.path.join(top, sorted(files)[at])))
+    for _ in range(4):
+        for folder, folders, files in os.walk(top):
+            for at in range(len(files)):
+                rows.append(np.load(os.path.join(top, sorted(files)[at])))
     return rows
 
 
@@ -5293,3 +5294,33 @@ def walked_with_folder(top):
         for name in sorted(files):
             rows.append((folder, np.load(top + name)))
     return rows
+
+
+# Sums of what is true or false are whole
+
+
+def counted_by_class(d, classes):
+    counts = {each: 0 for each in classes}
+    for name in os.listdir(d):
+        image = cv2.imread(os.path.join(d, name), -1)
+        for each in classes:
+            counts[each] += np.sum(np.equal(image, each))
+    return counts
+
+
+def counted_by_method(d, classes):
+    counts = {each: 0 for each in classes}
+    for name in os.listdir(d):
+        image = cv2.imread(os.path.join(d, name), -1)
+        for each in classes:
+            counts[each] += (image == each).sum().item()
+    return counts
+
+
+def summed_by_class(d, classes):
+    sums = {each: 0 for each in classes}
+    for name in os.listdir(d):  # DET203
+        image = cv2.imread(os.path.join(d, name), -1)
+        for each in classes:
+            sums[each] += np.sum(np.sqrt(image + each))
+    return sums
