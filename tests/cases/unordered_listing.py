@@ -5324,3 +5324,18 @@ def summed_by_class(d, classes):
         for each in classes:
             sums[each] += np.sum(np.sqrt(image + each))
     return sums
+
+
+# A part of a name, which others may have as well
+
+
+def sorted_by_part(d):
+    names = os.listdir(d)  # possible DET203
+    names.sort(key=lambda name: int(name[6:8]))
+    return [np.load(os.path.join(d, name)) for name in names]
+
+
+def sorted_by_rest(d):
+    names = sorted(os.listdir(d), key=lambda name: int(name[6:-4]))
+    others = sorted(os.listdir(d), key=lambda name: (name[:2], name))
+    return [np.load(os.path.join(d, name)) for name in names + others]

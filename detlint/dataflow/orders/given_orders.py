@@ -197,11 +197,8 @@ class GivenOrders:
             yield from self._orders.follow(call, flow)
 
     def _if_draws(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if word_of(call) == "shuffle" and value.code in (
-            "call",
-            "comprehension",
-            "list",
-        ):  # its own
+        own = value.code in ("call", "comprehension", "list")
+        if own and word_of(call) == "shuffle":
             later = [use for use in dict.fromkeys(value.uses) if use.place > call.place]
             if not any(True for use in later for _ in self._orders.at(use, value, flow)):
                 return

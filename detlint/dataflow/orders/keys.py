@@ -12,24 +12,24 @@ from detlint.models import names
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Op
     from detlint.dataflow.values import Values
 
 _LOSING = frozenset(("builtins.len", "builtins.abs", "builtins.round", "builtins.sum"))
 # Methods that many elements give the same result.
 _ROUNDING = frozenset(["count", "endswith", "isdigit", "islower", "isupper", "startswith"])
-
-
 _TAKING = frozenset(("operator.attrgetter", "operator.itemgetter"))
 _FILLING = ("add", "append", "appendleft")
 
 
 def ties(values: Values, key: Op, among: Op) -> bool | None:
     """Whether elements with the same key are likely among those of a list or a set; None where
-    they are numbers that were worked out, of which some may be equal."""
+    they are numbers that were worked out, or parts of names, of which some may be equal."""
     if leaves_ties(values, key):
         return True
     taken = _taken(values, key)
+    if taken and all(map(_is_cut, taken)) and lattice.are(values.elements(among), "str"):
+        return None
     told = [_part_ties(values, row, each) for row in _rows(among) for each in taken]
     if not told or False in told:
         return False
@@ -40,10 +40,22 @@ def _taken(values: Values, key: Op) -> Sequence[Op]:
     """What a key is made of: ``row[0]``, ``-row.score``; what an ``itemgetter`` is given."""
     if key.code == "call" and not _TAKING.isdisjoint(values.called(key)):
         return key.args[1:]
-    if key.code != "function" or key.name.name != "<lambda>" or not key.name.returns:
-        return ()
-    made = key.name.returns[0].args[0]
-    return made.args if made.code == "tuple" else [made]
+    made = _given(key)
+    return made.args if made is not None and made.code == "tuple" else [made] if made else ()
+
+
+def _given(key: Op) -> Op | None:
+    """What a lambda gives."""
+    own = key.code == "function" and key.name.name == "<lambda>" and key.name.returns
+    return own[0].args[0] if own else None
+
+
+def _is_cut(part: Op) -> bool:
+    """``int(name[6:8])``, of which the rest of the name may tell more."""
+    while part.code == "unary" or (part.code == "call" and len(part.args) == 2):
+        part = part.args[-1]
+    cut = part.code == "slice" and part.args[0].code == "param" and part.name[1]
+    return bool(cut and part.args[1 + part.name[0]].code == "const")
 
 
 def _rows(among: Op) -> Iterator[Op]:
@@ -95,12 +107,8 @@ def leaves_ties(values: Values, key: Op) -> bool:
         return True
     if key.code == "attr":
         return key.name in ("count", "get")
-    if key.code != "function":
-        return False
-    function: Function = key.name
-    if function.name != "<lambda>" or not function.returns:
-        return False
-    return _loses(values, function.returns[0].args[0])
+    made = _given(key)
+    return made is not None and _loses(values, made)
 
 
 def leaves_ties_among(values: Values, column: Op) -> bool:
@@ -111,17 +119,13 @@ def leaves_ties_among(values: Values, column: Op) -> bool:
 def takes_second(values: Values, call: Op) -> bool:
     """Whether a sort is by the second part of each element: ``key=lambda item: -item[1]``."""
     key = call.given("key")
-    if key is None:
-        return False
-    if key.code == "call" and "operator.itemgetter" in values.called(key):
-        return [each.name for each in key.args[1:]] == [1]
-    if key.code != "function" or not key.name.returns or not key.name.returns[0].args:
-        return False
-    taken = key.name.returns[0].args[0]
-    while taken.code == "unary":
-        taken = taken.args[0]
-    second: bool = taken.code == "item" and taken.args[1].name == 1
-    return second and taken.args[0].code == "param"
+    taken = list(_taken(values, key)) if key is not None else []
+    while len(taken) == 1 and taken[0].code == "unary":
+        taken = taken[0].args
+    if len(taken) != 1 or taken[0].code == "const":
+        return [each.name for each in taken] == [1]
+    second: bool = taken[0].code == "item" and taken[0].args[1].name == 1
+    return second and taken[0].args[0].code == "param"
 
 
 def _loses(values: Values, op: Op) -> bool:
@@ -160,18 +164,14 @@ def _weighs(op: Op) -> bool:
 def may_tie(values: Values, key: Op) -> bool:
     """Whether a key is not known to be made of the element's name alone, so that elements may be
     equal by it."""
-    if key.code == "function":
-        function: Function = key.name
-        return not any(_is_of_name(values, each) for each in function.returned)
-    own = key.code == "global" and values.unit.defined(str(key.name))
+    own = key.name if key.code == "function" else None
+    own = values.unit.defined(str(key.name)) if key.code == "global" else own
     if own:
         return not any(_is_of_name(values, each) for each in own.returned)
     return not any(name.startswith("builtins.") for name in values.qualified(key))
 
 
 _OF_NAMES = ("builtins.", "os.path.base", "os.path.split", "os.path.dirname", "re.")
-
-
 _PARTS_OF_NAMES = frozenset(["name", "parent", "parts", "stem", "suffix", "suffixes"])
 
 

@@ -20,7 +20,7 @@ from detlint.dataflow.slices import (
     states_before,
 )
 from detlint.models import names
-from detlint.models.model import Order
+from detlint.models.model import Order, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -43,6 +43,7 @@ _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", 
 
 # What gives the next state of a container, or another name to it.
 STATES = frozenset(("augment", "change", "declared", "delete", "free", "phi", "store_attr"))
+_MADE_OF = words("augment binary boolean call change choice declared phi")
 
 
 # Functions that share sets with those that a search begins with, and those that name one.
@@ -250,12 +251,8 @@ class Sets:
         order = row.order if row is not None else None
         word = word_of(call)
         if name == "*":
-            free = order in (Order.FREE, Order.EXTREME) or word in (
-                "update",
-                "union",
-                "intersection",
-            )
-            return not free
+            joins = word in ("update", "union", "intersection")
+            return not joins and order not in (Order.FREE, Order.EXTREME)
         if order in (Order.SORTS, Order.EXTREME):
             return ties_by(self.values, call, value) is not False
         if order is not None:
@@ -558,15 +555,6 @@ def _names_behind(op: Op, depth: int = 4) -> Iterator[str]:
             yield str(called.name)
     if depth:
         below = op.args[1:] if op.code == "call" else op.args
-        if op.code in (
-            "call",
-            "phi",
-            "binary",
-            "change",
-            "augment",
-            "boolean",
-            "choice",
-            "declared",
-        ):
+        if op.code in _MADE_OF:
             for each in below:
                 yield from _names_behind(each, depth - 1)
