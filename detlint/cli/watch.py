@@ -111,7 +111,7 @@ def _state(options: argparse.Namespace) -> _State:
     except DetlintError:
         # The configuration cannot be read, or a file has gone: a look at what is named.
         paths.update(dict.fromkeys(options.paths))
-        paths.update(dict.fromkeys(_named_settings()))
+        paths.update(dict.fromkeys(("pyproject.toml", "detlint.toml", ".detlint.toml")))
     return {path: state for path in paths if (state := _stat(path))}
 
 
@@ -119,10 +119,6 @@ def _settings_above(part: parts.Part) -> Sequence[str]:
     folder = part.settings.project or part.settings.root or os.getcwd()
     names = ("pyproject.toml", "detlint.toml", ".detlint.toml", ".gitignore")
     return [os.path.join(folder, name) for name in names]
-
-
-def _named_settings() -> Sequence[str]:
-    return ["pyproject.toml", "detlint.toml", ".detlint.toml"]
 
 
 def _stat(path: str) -> tuple[int, int] | None:

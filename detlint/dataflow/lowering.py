@@ -261,7 +261,7 @@ class _Lowering:
 
     def _if(self, node: ast.If) -> None:
         head = self._op("test", [self._expr(node.test)], "", node.test)
-        if _is_for_types(node.test):
+        if last_of(node.test) == "TYPE_CHECKING":
             self.env = self._branch("else", node.orelse, head, node)
             return
         then = self._branch("if", node.body, head, node)
@@ -644,10 +644,6 @@ class _Lowering:
 
     def _lambda(self, node: ast.Lambda) -> Op:
         return self._function(node, "<lambda>", [])
-
-
-def _is_for_types(test: ast.expr) -> bool:
-    return last_of(test) == "TYPE_CHECKING"
 
 
 def _settle(function: Function) -> None:

@@ -151,7 +151,7 @@ class Baseline:
         return [self._of(each, sources(each.path)) for each in findings]
 
     def _of(self, finding: Finding, source: Source | None) -> Known:
-        path = self._named(finding.path)
+        path = slashed(relative(os.path.realpath(finding.path), self._root))
         if source is None:
             return Known(path, finding.code, "", "")
         rows = range(finding.row, min(finding.end_row, len(source.line_starts)) + 1)
@@ -165,9 +165,6 @@ class Baseline:
     def moved_to(self, root: str) -> Baseline:
         """The same for a project that lies elsewhere."""
         return Baseline(root, self._counts.elements())
-
-    def _named(self, path: str) -> str:
-        return slashed(relative(os.path.realpath(path), self._root))
 
     def save(self, file: str) -> None:
         """Write it as a whole, or leave what is there. Raises BaselineError."""

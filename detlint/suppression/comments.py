@@ -204,7 +204,7 @@ class _Page:
             # Of each code once: a search per finding through every switch is quadratic.
             switches = [each for each in self.ranges if each.covers(finding.code, set())]
             self._switches[finding.code] = switches
-        at = bisect_right(switches, finding.row, key=_row)
+        at = bisect_right(switches, finding.row, key=lambda each: each.row)
         if not at or switches[at - 1].kind == "on":
             return False
         return switches[at - 1].covers(finding.code, self.used)
@@ -229,10 +229,6 @@ class _Page:
             self._ends = logical_ends(self.source, self.spans)
         at = bisect_left(self._ends, row)
         return self._ends[at] if at < len(self._ends) else row
-
-
-def _row(directive: Directive) -> int:
-    return directive.row
 
 
 def directives(source: Source, where: Sequence[Span]) -> Iterator[Directive]:

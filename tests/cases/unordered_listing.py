@@ -1573,7 +1573,15 @@ def found_by_name(d, wanted):
     same = [name for name in names if name == wanted and len(name) > 3]
     model = next(Path(d).rglob("model.pth"))  # possible DET203
     weights = list(Path(d).rglob("weights.pth"))[0]  # possible DET203
-    return licenses[0], same, model, weights, glob.glob("config.json")[0]
+    rows = []
+    for i in range(30):
+        pattern = rf"^{i}score\.npy$"
+        for name in os.listdir(d):
+            if re.match(pattern, name):
+                rows.append(load(name))
+            if name == f"{i}.json" and i > 3:
+                rows.append(load(d + name))
+    return rows, licenses[0], same, model, weights, glob.glob("config.json")[0]
 
 
 def found_by_part_of_a_name(d, dirs, wanted):
@@ -1587,7 +1595,19 @@ def found_by_part_of_a_name(d, dirs, wanted):
     for each in dirs:
         found += Path(each).iterdir()  # DET203
     both = [p for p in found if p.name == "license.json"]
-    return licenses[0], texts, others, either, model, unknown, both[0]
+    rows = []
+    for name in os.listdir(d):  # DET203
+        for i in range(30):
+            if name == f"{i}.json":
+                rows.append(load(name))
+    for i in range(30):
+        for name in os.listdir(d):  # DET203
+            if re.match(rf"^{i}.*\.npy$", name):
+                rows.append(load(name))
+        for name in os.listdir(d):  # DET203
+            if re.fullmatch(rf"{i}step.", name):
+                rows.append(load(name))
+    return licenses[0], texts, others, either, model, unknown, both[0], rows
 
 
 # A list is paired with what was made of it

@@ -12,7 +12,7 @@ from detlint.models import tuning
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
@@ -248,12 +248,8 @@ def _behind(op: Op) -> tuple[list[Op], list[Op]]:
 
 def _loops(op: Op) -> Iterable[Op]:
     """What the loops around an operation go through."""
-    heads = (region.head for region in op.region.around() if _is_counted(region))
+    heads = (region.head for region in op.region.around() if region.kind == "for")
     return [each.args[0] for each in heads if each is not None]
-
-
-def _is_counted(region: Region) -> bool:
-    return region.kind == "for"
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import path_of, said, whole_function, word_of
-from detlint.dataflow.loops import groups
+from detlint.dataflow.loops import groups, rounds
 from detlint.dataflow.loops.round_calls import Calls
 from detlint.dataflow.loops.round_containers import Containers
 from detlint.dataflow.loops.round_variables import Variables
@@ -41,7 +41,6 @@ _FEW = 8  # elements that are tried one by one
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 # What takes something out of a container.
 _SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft", "remove"))
-# What outlives the round of a loop.
 # What leaves of a number what people read.
 _ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
 _FILLED = Flow(filled=True)
@@ -125,7 +124,8 @@ class Effects:
         found, inside = list(uses), list(head.region.ops())
         changed = {self._changed_by(each) for each in (*inside, *(x.op for x in found))}
         places = [(x.op, self._changed_by(x.op)) for x in found]
-        places += [(x, made) for x in inside for made in self._met_by(x) & changed]
+        met_by = ((x, set(map(self.made, x.args))) for x in inside if x.code != "phi")
+        places += [(x, made) for x, several in met_by for made in several & changed]
         met: dict[Op | None, set[object]] = {}
         for each in members:
             paths = Paths(head.function, partial(_given_to, head, each))
@@ -134,9 +134,6 @@ class Effects:
                     met.setdefault(made, set()).add(each)
         if any(len(each) > 1 for each in met.values()):
             yield from found
-
-    def _met_by(self, op: Op) -> set[Op | None]:
-        return set(map(self.made, op.args)) if op.code != "phi" else set()
 
     def _changed_by(self, op: Op) -> Op | None:
         """What an operation changes; None for what others see."""
@@ -267,7 +264,8 @@ class Effects:
         listed = self.whole(head.args[0])
         if word_of(listed) == "rglob" or self._orders.root not in {listed, *made_of(listed)}:
             return False
-        return any(_asks_name(condition, head) for condition in head.region.conditions())
+        asked = (x for test in head.region.conditions() for x in rounds.equals(self._values, test))
+        return any(is_name_of(one, head) and not is_name_of(other, head) for one, other in asked)
 
     def counts(self, head: Op) -> bool:
         """Whether the number that ``enumerate`` gives decides what a comprehension collects."""
@@ -648,16 +646,6 @@ def _filled_in(value: Op) -> Region | None:
 def _are_branches(one: Region, other: Region) -> bool:
     """Whether one of two parts of a function runs, and not the other."""
     return {one.kind, other.kind} == {"if", "else"} and one.head is other.head
-
-
-def _asks_name(test: Op, head: Op) -> bool:
-    """Whether a condition holds for the one element of a name."""
-    if test.code == "boolean" and test.name == "And":
-        return any(_asks_name(each, head) for each in test.args)
-    if test.code != "compare" or test.name != ("Eq",):
-        return False
-    told = [is_name_of(each, head) for each in test.args]
-    return sum(told) == 1
 
 
 def _is_bound_again(value: Op, read: Op) -> bool:

@@ -100,17 +100,18 @@ class Containers(Judge):
         return any(name.startswith(files.SETTINGS) for name in self._values.called(given))
 
     def _added(self, op: Op, owner: Op) -> Iterator[Use]:
-        if not self._round.own.isdisjoint(self._round.of_place(op.args[1].args[1:])):
-            yield from numbered(op)  # ``found.append((name, len(found)))``
+        placed = self._round.of_place(op.args[1].args[1:])
+        if not placed and self._round.is_for_one(op):
             return
-        if self._round.stops:
+        if not self._round.own.isdisjoint(placed):
+            yield from numbered(op)  # ``found.append((name, len(found)))``
+        elif self._round.stops:
             if not (self._is_last(op) and self._is_only_tested(op)):
                 yield from looped(op)
-            return
-        if owner.code in ("item", "call"):
+        elif owner.code in ("item", "call"):
             yield from looped(op)
-            return
-        yield from self._kept(op, keyed=False)
+        else:
+            yield from self._kept(op, keyed=False)
 
     def _is_last(self, op: Op) -> bool:
         """Whether the loop ends where an operation ran, so that it runs at most once."""

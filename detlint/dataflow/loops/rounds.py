@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
+from itertools import permutations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,10 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.loops import groups
 from detlint.dataflow.loops.rows import Names
+from detlint.dataflow.orders.expected import fits_one
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.path_conditions import decided
-from detlint.dataflow.slices import closure
+from detlint.dataflow.slices import behind, closure
 from detlint.grouping import grouped
 from detlint.models.model import words
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.orders.order import Orders
+    from detlint.dataflow.values import Values
 
 OF_BITS = frozenset(("BitOr", "BitAnd", "BitXor"))
 SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
@@ -42,6 +45,7 @@ _OF_PLACE = words(
 )
 _MEASURES = words("len max min sum")  # what tells how much a container holds so far
 _ASKS = "is_set"  # of an event, as a handler of signals sets it
+_TEXTS = frozenset(("binary", "const", "format", "text"))
 _CASES = frozenset(["basename", "casefold", "lower", "str", "strip", "upper"])
 
 
@@ -81,7 +85,7 @@ class Round:
         self.head = min(own, key=attrgetter("place"), default=None)
         self.placed: set[Op] = set()  # parameters that get what a place chose
         self.own = self._derived()
-        self.seeded = any(self._seeds(op) for op in self.ops)
+        self.seeded = any(not SEEDING.isdisjoint(self.values.called(op)) for op in self.ops)
         self.counters = self._counting()
         self.stops = any(self.breaks(op) and not _is_asked_to(op) for op in self.ops)
 
@@ -261,27 +265,29 @@ class Round:
 
     def is_unique_match(self, op: Op) -> bool:
         """``if name == wanted: return name``."""
-        return any(map(self._names_element, self._asked_for(op)))
+        return any(self._names_element(own) for own, _ in self._asked_for(op))
+
+    def is_for_one(self, op: Op) -> bool:
+        """Whether it runs for elements alone that equal what no round changes."""
+        return any(
+            own in self.elements
+            and not any(x.within(self.region) for x in behind(other) if x.code not in _TEXTS)
+            for own, other in self._asked_for(op)
+        )
 
     def seems_match(self, op: Op) -> bool:
         """``if int(STEP.search(name)[1]) == step: return name``: few names have the same number."""
-        return any(map(self._is_number_in_name, self._asked_for(op)))
+        return any(self._is_number_in_name(own) for own, _ in self._asked_for(op))
 
-    def _asked_for(self, op: Op) -> Iterator[Op]:
-        """What of the element has to equal something else that it runs."""
+    def _asked_for(self, op: Op) -> Iterator[tuple[Op, Op]]:
+        """What of the element has to equal something else that it runs, with that."""
         for region in op.region.around():
             if region is self.region:
                 return
             if region.kind == "if" and region.head is not None:
-                yield from self._equals(region.head.args[0])
-
-    def _equals(self, test: Op) -> Iterator[Op]:
-        if test.code == "boolean" and test.name == "And":
-            for each in test.args:
-                yield from self._equals(each)
-        elif test.code == "compare" and test.name == ("Eq",):
-            own = [each for each in test.args if each in self.own]
-            yield from own if len(own) == 1 else ()
+                for one, other in equals(self.values, region.head.args[0]):
+                    if one in self.own and other not in self.own:
+                        yield one, other
 
     def _is_number_in_name(self, op: Op) -> bool:
         if _NUMBERS.isdisjoint(self.values.called(op)):
@@ -397,9 +403,6 @@ class Round:
         plain = not (self.orders.distinct or self.orders.finishing)
         return plain and any(map(Names(self.values, self.elements).are, values))
 
-    def _seeds(self, op: Op) -> bool:
-        return not SEEDING.isdisjoint(self.values.called(op))
-
 
 class Judge:
     """Judges some of what the rounds of a loop leave behind, by what is done: ``on_<code>``."""
@@ -437,6 +440,17 @@ def is_name_of(op: Op, head: Op) -> bool:
     if op.code == "call" and word_of(op) in _CASES:
         return any(is_name_of(each, head) for each in (*op.args[1:], *op.args[0].args))
     return op.code == "unpack" and op.args[0] is head
+
+
+def equals(values: Values, test: Op) -> Iterator[tuple[Op, Op]]:
+    """What a condition has to be equal, both ways round; a text, and a pattern of it alone."""
+    if test.code == "boolean" and test.name == "And":
+        for each in test.args:
+            yield from equals(values, each)
+    elif test.code == "compare" and test.name == ("Eq",):
+        yield from permutations(test.args)
+    elif fits_one(values, test):
+        yield test.args[2], test.args[1]
 
 
 def is_shared_out(use: Op) -> bool:

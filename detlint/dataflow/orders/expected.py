@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 _MATCHING = ("glob", "iglob", "rglob")
 _WILD = re.compile("[*?\\[\1]")
+_WHOLE = frozenset(("re.fullmatch", "re.match"))
 _KINDS = ("os.path.isdir", "os.path.isfile")
 _SIZES = ("dtype", "height", "mode", "ndim", "shape", "size", "width")
 _HOLE = "\0"  # what a variable gives, in a text that is put together
+_SIGNS = frozenset("\\*+?[{(|\1")  # of a pattern that more than one text fits
 _MOST = 50  # operations behind a text
 _ANY = "\1"  # the same, where it may be a wildcard
 ANYTHING = f"{_HOLE}{_ANY}"
@@ -107,6 +109,17 @@ def seeks_one(values: Values, call: Op) -> bool:
         and all(re.search(r"\w", text) or (of_path and text == _HOLE) for text in found)
         and not all(text == _HOLE for text in found)
     )
+
+
+def fits_one(values: Values, call: Op) -> bool:
+    """``re.match(f"^{name}.npy$", found)``: by a whole name, where a dot is its ending's."""
+    called = values.called(call) if call.code == "call" and len(call.args) == 3 else ()
+    if _WHOLE.isdisjoint(called):
+        return False
+    found = [each.replace("\\.", "") for each in texts(values, call.args[1])]
+    ends = "re.fullmatch" in called or all(each.endswith("$") for each in found)
+    parts = [part for each in found for part in each.rstrip("$").split(".")[1:]]
+    return ends and all(map(_SIGNS.isdisjoint, found)) and all(map(str.isalpha, parts))
 
 
 def _is_file_name(op: Op) -> bool:

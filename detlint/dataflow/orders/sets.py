@@ -168,16 +168,13 @@ class Sets:
     def _asking(self, function: Function) -> Iterator[Function]:
         """The functions that may call one that gives a set."""
         name = function.word
-        if function.is_defined and self._gives_set(function):
+        if function.is_defined and _holds_set(self.values.returned(function)):
             yield from self.naming(name)
 
     def naming(self, name: str) -> list[Function]:
         """The functions that name something, unless that may be anything."""
         naming = self.unit.functions_naming(name)
         return naming if len(naming) <= _FEW else []
-
-    def _gives_set(self, function: Function) -> bool:
-        return _holds_set(self.values.returned(function))
 
     def _sharing(self, function: Function) -> Iterator[Function]:
         """The functions that read an attribute or a name of the module that is a set here."""
