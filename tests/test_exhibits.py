@@ -486,6 +486,7 @@ def test_what_the_program_freezes_of_a_model_of_another_file_is_not_named(  # no
 
 _PLACES = """
 import absent
+from transformers import AutoBackbone, AutoFeatureExtractor
 
 def select(fast):
     if fast:
@@ -524,6 +525,8 @@ if __name__ == "__main__":
     [
         ("absent.device()", "self.body(x.to(self.found))", "", "[possible]"),
         ("absent.device('x')", "self.body(x.to(self.found))", "", "[possible]"),
+        ("AutoFeatureExtractor.from_pretrained('x')", "self.body(self.found(x))", "", "[possible]"),
+        ("AutoBackbone.from_pretrained('x')", "self.found(x)", "", "model that is not seen here"),
         # What it gets is called, computes with what it is given, or is computed with.
         ("absent.block()", "self.found(x)", "", "model that is not seen here"),
         ("absent.block(fast)", "self.body(x.to(self.found))", "", "model that is not seen here"),

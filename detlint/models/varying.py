@@ -144,6 +144,7 @@ _REPEATING = Names(
     torchvision.ops.**.{MLP,Permute,FrozenBatchNorm2d,StochasticDepth,stochastic_depth}
     torchvision.ops.**.{sigmoid_focal_loss,box_area,box_convert,box_iou,generalized_box_iou}
     imitation.algorithms.bc.BC imitation.{data,util}.**.*
+    transformers.**.*{FeatureExtractor,Processor,ProcessorFast,Tokenizer,TokenizerFast}.from_pretrained
     """
 )
 # The last words of names that say that a class or function of any library is none of these.
