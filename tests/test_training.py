@@ -80,6 +80,8 @@ BY_GRADIENTS = """
         ("", OPTIMIZER, "    accelerator.backward(loss)\n    opt.step()", True),
         ("", "engine = deepspeed(model)", "    engine.backward(loss)\n    engine.step()", True),
         ("", OPTIMIZER, "    print(loss)", False),
+        # What learns to split texts.
+        ("import sentencepiece as s", "", "    s.SentencePieceTrainer.train(input=x)", False),
     ],
 )
 def test_a_program_trains_however_it_changes_its_weights(  # noqa: PLR0913 - a row of the table

@@ -38,7 +38,7 @@ STEPS = {
     "ignite.engine.create_supervised_trainer": "torch",
 }
 # Libraries whose models are no networks of TensorFlow.
-APART = words("catboost hdbscan imblearn lightgbm sklearn statsmodels umap xgboost")
+APART = words("catboost hdbscan imblearn lightgbm sentencepiece sklearn statsmodels umap xgboost")
 # Networks that scikit-learn fits, by themselves or as parts of its pipelines and searches, and the
 # functions that fit what they are given.
 WRAPS_KERAS = Names(

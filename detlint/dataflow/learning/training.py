@@ -115,12 +115,13 @@ class Training:
 
     def _is_trainer(self, call: Op, method: str) -> bool:
         """Whether a method is that of a torch library's loop, by its class or else by its name."""
-        if call.given("mode") is not None:  # `self.train(mode=True)`, of whatever class
+        made = (*self.classes(call.args[0].args[0]), *self.called(call))
+        apart = any(each.partition(".")[0] in rows.APART for each in made)
+        if apart or call.given("mode") is not None:  # `self.train(mode=True)`, of whatever class
             return False
         word = owner_written(call).lower()
         if self._is_of_rllib(call, word):
             return True
-        made = self.classes(call.args[0].args[0])
         if any(name.endswith("Trainer") or is_trainer(name) for name in made):
             return True
         if method == "fit":
