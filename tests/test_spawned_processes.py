@@ -73,6 +73,10 @@ SPAWN = "mp.spawn(train, nprocs=2, args=(1,))"
         (("", "torch.randn(3)", f"mp.set_start_method('forkserver'); mp.{PROCESS}"), True),
         (("", "torch.randn(3)", f"mp.set_start_method('fork'); mp.{PROCESS}"), False),
         (("", "torch.randn(3)", f"mp.set_start_method(method); mp.{PROCESS}"), False),
+        (
+            ("", "torch.randn(3)", f"mp.set_start_method(new and 'spawn' or 'fork'); mp.{PROCESS}"),
+            True,
+        ),
         (("", "torch.manual_seed(seed)", f"mp.set_start_method('spawn'); mp.{PROCESS}"), False),
         (("", "torch.randn(3)", f"c = mp.get_context('spawn'); c.{PROCESS}"), True),
         (("", "torch.randn(3)", f"c = mp.get_context(method='fork'); c.{PROCESS}"), False),
@@ -85,6 +89,33 @@ def test_a_process_that_starts_afresh_has_no_seed(
     main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
     found = json.loads(capsys.readouterr().out)
     assert [place_of(each) for each in found] == ["train.py:14"] * is_found
+    assert all("starts, and train seeds it nowhere" in each["message"] for each in found)
+
+
+@pytest.mark.parametrize(
+    ("inside", "starts", "is_found"),
+    [
+        ("pass", "mp.set_start_method('spawn')", True),
+        ("torch.manual_seed(rank)", "mp.set_start_method('spawn')", False),
+        ("pass", "mp.set_start_method('fork')", False),
+    ],
+)
+def test_a_process_of_a_program_that_trains_nothing_has_no_seed(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    inside: str,
+    starts: str,
+    *,
+    is_found: bool,
+) -> None:
+    text = TRAIN.format(
+        "", f"{inside}; torch.save(torch.rand(3), 'rows.pt')", f"{starts}; mp.{PROCESS}"
+    )
+    text = text.replace("import worker\n", "").replace("loss.backward(); optimizer.step()", "pass")
+    project({"sample.py": text})
+    main(["--no-cache", "--output-format", "json", "--select", "DET102", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in found] == ["sample.py:13"] * is_found
     assert all("starts, and train seeds it nowhere" in each["message"] for each in found)
 
 

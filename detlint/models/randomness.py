@@ -234,7 +234,7 @@ _OF_PROCESSES = ("multiprocessing", "torch.multiprocessing")
 PROCESSES = frozenset(f"{each}.Process" for each in _OF_PROCESSES)
 START_METHODS = frozenset(f"{each}.set_start_method" for each in _OF_PROCESSES)
 CONTEXTS = frozenset(f"{each}.get_context" for each in _OF_PROCESSES)
-AFRESH = ("spawn", "forkserver")
+AFRESH = frozenset(("spawn", "forkserver"))
 # What runs tasks in several processes or threads, by its class, …
 POOLS = frozenset(
     (

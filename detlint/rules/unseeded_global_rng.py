@@ -286,7 +286,7 @@ class UnseededGlobalRng(Rule):
         shares = any(map(program.has, _IN_TASKS)) and (trains or seeds())
         task = cls._drawn_in_tasks(program, library) if shares else None
         if trains and seeds():
-            yield from cls._unseeded_process(program, library)
+            yield from cls._unseeded_process(program, library, cls.confidence, trains=True)
             yield from cls._drawn_too_soon(program, library, cls.confidence)
             yield from cls._drawn_beside(program, library, cls.confidence)
         else:
@@ -361,6 +361,7 @@ class UnseededGlobalRng(Rule):
         if trains or not _seeds(program, library, settings, trains=False):
             yield cls._told(program, library, *found, sure)
         else:
+            yield from cls._unseeded_process(program, library, sure, trains=False)
             own = list(cls._draws_of_tool(program, library))
             yield from cls._drawn_too_soon(program, library, sure, own)
             yield from cls._drawn_beside(program, library, sure)
@@ -429,14 +430,16 @@ class UnseededGlobalRng(Rule):
         return next((each for each in others if each.fact.doubt < IDLE), None)
 
     @classmethod
-    def _unseeded_process(cls, program: Program, library: str) -> Iterator[Finding]:
+    def _unseeded_process(
+        cls, program: Program, library: str, sure: Confidence, *, trains: bool
+    ) -> Iterator[Finding]:
         """Processes that draw, of a program that seeds its own alone."""
         told: set[Located] = set()
         for spawn, parts in chain(program.processes(), program.processes(handed=True)):
             if spawn in told:
                 continue
             holds = partial(program.is_within, parts=parts)
-            draws = (each for each in cls._draws(program, library, trains=True) if holds(each[0]))
+            draws = (x for x in cls._draws(program, library, trains=trains) if holds(x[0]))
             first = cls._surest(program, draws)
             if first is None or any(map(holds, program.facts("seeds", library))):
                 continue
@@ -451,6 +454,7 @@ class UnseededGlobalRng(Rule):
                 f"that {program.shown(spawn)} starts, and {worker} seeds it nowhere: they do not "
                 f"inherit the seed of the program; call {start}",
                 f"call guard.enable(seed=0), or {start}",
+                confidence=sure,
             )
 
     @classmethod

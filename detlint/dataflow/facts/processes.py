@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.arguments.choices import Choices
 from detlint.dataflow.calls import whole_function
 from detlint.dataflow.facts.found import FileFacts, Found, whole
 from detlint.dataflow.learning.inference import decorators
@@ -88,7 +89,7 @@ class ProcessFacts(FileFacts):
 
     def _is_afresh(self, call: Op) -> bool:
         method = call.given("method", 0)
-        return method is not None and self._values.constant(method) in randomness.AFRESH
+        return method is not None and not randomness.AFRESH.isdisjoint(Choices().of(method))
 
     def of_start_methods(self, call: Op) -> str | None:
         """Calls by which all processes start afresh."""
