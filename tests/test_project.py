@@ -1556,7 +1556,9 @@ def test_a_file_of_the_project_that_is_not_there_may_seed(
     [
         ("net.optimize_parameters()", True),
         ("train_one_epoch(net)", True),
+        ('train_one_epoch(mode="finetune", net=net)', True),
         ("net.train(False)", False),
+        ("net.train(mode=True)", False),
         ("net.train()", False),
         ("load_train_data(x)", False),
     ],
@@ -1566,7 +1568,7 @@ def test_a_name_does_not_outweigh_what_trains(
 ) -> None:
     net = "import torch\nclass Net:\n    def optimize_parameters(self):\n"
     net += "        loss(torch.randn(3)).backward(); self.optimizer.step()\n"
-    net += "def train_one_epoch(net):\n    net.optimize_parameters()\n"
+    net += "def train_one_epoch(net, mode=None):\n    net.optimize_parameters()\n"
     text = f"from net import Net, train_one_epoch\ndef main():\n    net = Net()\n    {line}\n\n"
     project({"net.py": net, "sample.py": text + MAIN, "go.py": "import net\n"})
     assert lint("--select", "DET102") == ["net.py:4 DET102"] * found

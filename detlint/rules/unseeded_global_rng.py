@@ -9,12 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.start import advice, enabling
-from detlint.callgraph.tensorflow import (
-    needs_sessions,
-    only_builds,
-    only_restores,
-    training,
-)
+from detlint.callgraph.tensorflow import needs_sessions, only_builds, only_restores, training
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.learning.outputs import makes_data, writes_rows
 from detlint.dataflow.randomness.idle_draws import decides, takes_rows
