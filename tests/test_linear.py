@@ -6,11 +6,10 @@ which ``benchmarks/linear.py`` measures."""
 from __future__ import annotations
 
 import gc
-import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from counting import calls
 from families import EXAMPLES, FAMILIES
 
 from detlint import runner
@@ -31,7 +30,6 @@ from detlint.sources.cache import Cache
 from detlint.sources.decoding import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from detlint.finding import Finding
@@ -49,25 +47,6 @@ def engine() -> Engine:
     return Engine(
         rules, Settings(min_confidence=Confidence.POSSIBLE), known={rule.code for rule in rules}
     )
-
-
-def calls(work: Callable[[], object]) -> int:
-    """How many functions are called, in all threads; going on with a generator counts."""
-    found = 0
-
-    def count(_frame: object, event: str, _argument: Any) -> None:  # noqa: ANN401 - as called
-        nonlocal found
-        found += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    threading.setprofile(count)
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-        threading.setprofile(None)
-    return found
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -126,7 +105,7 @@ def test_projects_that_are_done_leave_nothing_but_their_findings(
         found = link(self, *told)
         gc.collect()
         gc.unfreeze()  # what was frozen is held until the process ends
-        counts.append(sum(isinstance(x, (Op, Unit, Outline)) for x in gc.get_objects()))
+        counts.append(sum(type(x) in {Op, Unit, Outline} for x in gc.get_objects()))
         return found
 
     def held(projects: int) -> int:

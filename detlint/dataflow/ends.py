@@ -209,8 +209,9 @@ class Ends(Forwards):
         """The next state of a container, if nobody else holds that."""
         if state.code == "change" and value is not state.args[0]:
             return ()  # what the method gives
-        made = closure([state], states_before)
-        return self.escape() if any(each.code in _SHARED for each in made) else [state]
+        made = [*closure([state], states_before, _MOST)]
+        shared = len(made) >= _MOST or any(each.code in _SHARED for each in made)
+        return self.escape() if shared else [state]
 
     _to_store_item = _to_change
 

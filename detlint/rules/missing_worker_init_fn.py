@@ -35,8 +35,8 @@ class MissingWorkerInitFn(Rule):
     Reported:
     - *certain*: the dataset, a transform that it holds or `collate_fn` draws from a generator
       object that was made before the workers started
-    - *certain*: one of them draws from the global generator of TensorFlow, or of NumPy for a
-      `target-torch` below 1.9, or if the project's requirements ask for such a release
+    - *certain*: one of them draws from the global generator of TensorFlow, or of NumPy for torch
+      below 1.9, which `target-torch` or the project's requirements tell
     - *likely*: a transform of albumentations, imgaug or MONAI, or a `Faker`, which have generators
       of their own
 

@@ -91,8 +91,9 @@ def _asks_files(node: Node) -> bool:
     if sources.calls(node.statement, sources.PRESENT):
         return True
     before = (each for each in node.within.nodes if each.order < node.order)
-    is_locked = any(sources.calls(each.statement, sources.LOCKS) for each in before)
-    return is_locked and sources.calls(node.statement, sources.READING)
+    return sources.calls(node.statement, sources.READING) and any(
+        sources.calls(each.statement, sources.LOCKS) for each in before
+    )
 
 
 def _called_of(node: Node) -> set[Path]:

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from counting import calls
 from programs import python, write
 from statement_runs import flows, origins, run
 
@@ -164,19 +165,21 @@ def test_a_write_meanwhile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert held["found"] == 2  # after the first statement, and before the second
 
 
-def test_thousands_of_draws_from_a_state_that_differs(tmp_path: Path) -> None:
+def test_draws_from_a_state_that_differs_take_time_in_proportion(tmp_path: Path) -> None:
     text = """\
     import random
     random.seed(SEED)
-    for _ in range(2500):
+    for _ in range({}):
         a = random.random()
     """
-    begun = time.process_time()
-    found = flows(tmp_path, textwrap.dedent(text), SEED=(1, 2))
-    took = time.process_time() - begun
 
-    assert origins(found, 4)
-    assert took < 5  # 0.6 s; 12 s when each draw looked at all before it
+    def compare(draws: int) -> None:
+        folder = tmp_path / str(draws)
+        folder.mkdir()
+        assert origins(flows(folder, textwrap.dedent(text.format(draws)), SEED=(1, 2)), 4)
+
+    few, many = calls(lambda: compare(300)), calls(lambda: compare(1200))
+    assert many < 5 * few, f"{few} calls for 300 draws, {many} for 1200"
 
 
 def test_the_last_steps_are_looked_at_for_a_while_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
