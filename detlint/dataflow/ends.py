@@ -184,7 +184,7 @@ class Ends(Forwards):
         """attr binary boolean choice compare comprehension declared free item iter list phi slice
         tuple unary unpack"""
     )
-    most = 60
+    most = _MOST
 
     def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
@@ -209,8 +209,8 @@ class Ends(Forwards):
         """The next state of a container, if nobody else holds that."""
         if state.code == "change" and value is not state.args[0]:
             return ()  # what the method gives
-        made = [*closure([state], states_before, _MOST)]
-        shared = len(made) >= _MOST or any(each.code in _SHARED for each in made)
+        made = [*closure([state], states_before, self.most)]
+        shared = len(made) >= self.most or any(each.code in _SHARED for each in made)
         return self.escape() if shared else [state]
 
     _to_store_item = _to_change

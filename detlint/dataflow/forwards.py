@@ -50,8 +50,10 @@ class Forwards:
 
     def step(self, use: Op, value: Op) -> Iterable[Op]:
         """Where a value is after one use."""
-        if use.code in self.ends or use.code in self.same:
-            return [use] if use.code in self.same else ()
+        if use.code in self.same:
+            return [use]
+        if use.code in self.ends:
+            return ()
         found: Iterable[Op] = getattr(self, f"_to_{use.code}", self.escape)(use, value)
         return found
 
