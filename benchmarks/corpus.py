@@ -83,12 +83,20 @@ def release(name: str, version: str, work: Path, *, sdist: bool = False) -> Corp
     return measured(folder)
 
 
+def repository(folder: Path) -> Path:
+    """The folder, a git repository as a user has one: what lies above it is no part of it."""
+    if not (folder / ".git").exists():
+        command = ["git", "init", "--quiet", str(folder)]
+        subprocess.run(command, check=True)
+    return folder
+
+
 def copied(folder: Path, copy: Path, *, project: bool) -> Path:
-    """A copy without what git knows of it: a project, or a folder of a larger one."""
+    """A copy without what git knows of it: a repository of its own, or a folder of a larger one."""
     shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     if project:
         (copy / MARK).touch()
-        (copy / ".git").mkdir()  # whatever folder is linted
+        repository(copy)
     else:
         (copy / MARK).unlink(missing_ok=True)
     return copy

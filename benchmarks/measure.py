@@ -48,7 +48,11 @@ class Result(NamedTuple):
 def all_programs(programs: list[Program], rounds: int) -> list[Result]:
     """Round by round, each program once, so that a disturbance meets all of them."""
     seconds: dict[str, list[float]] = {program.name: [] for program in programs}
-    peaks = {program.name: _warm_up(program) for program in programs}
+    peaks = {}
+    for program in programs:
+        watched, peaks[program.name] = _warm_up(program)
+        if program.rounds == 0:
+            seconds[program.name].append(watched)
     for number in range(rounds):
         for program in programs:
             if number < program.rounds:
@@ -64,14 +68,14 @@ def _repeated(program: Program) -> Iterator[float]:
         yield from (_run(program)[0] for _ in range(SHORT_REPEATS - 1))
 
 
-def _warm_up(program: Program) -> int:
-    """An untimed run, which fills caches and is watched: watching would cost time."""
+def _warm_up(program: Program) -> tuple[float, int]:
+    """A run that fills caches and is watched, which costs a short one time: seconds and bytes."""
     print(f"warming up: {program.name}")
     if program.primed:
         _run(program)
     watcher = _Watcher()
-    _, peak = _run(program, watcher)
-    return max(peak, watcher.peak)
+    seconds, peak = _run(program, watcher)
+    return seconds, max(peak, watcher.peak)
 
 
 def _run(program: Program, watcher: _Watcher | None = None) -> tuple[float, int]:
@@ -103,10 +107,12 @@ class _Watcher:
     """Asks the kernel for the peak of each process of a session, while it lives.
 
     wait4 knows only of processes that were waited for, which a pool's may not be.
-    A process shorter than the interval is missed here, and known to wait4.
+    A process shorter than the interval is missed here, and known to wait4. It grows with the run,
+    so that watching a long one costs nothing.
     """
 
     INTERVAL = 0.02
+    SHARE = 0.01  # of the time since the start
 
     def __init__(self) -> None:
         self.peak = 0
@@ -123,7 +129,8 @@ class _Watcher:
             thread.join()
 
     def _watch(self, session: int, stop: threading.Event) -> None:
-        while not stop.wait(self.INTERVAL):
+        start = time.perf_counter()
+        while not stop.wait(max(self.INTERVAL, self.SHARE * (time.perf_counter() - start))):
             for process in Path("/proc").glob("[0-9]*"):
                 with contextlib.suppress(OSError):  # it may end at any moment
                     if _session(process) == session:

@@ -30,7 +30,8 @@ _FLOOR = "import argparse, re"
 
 
 class Program(NamedTuple):
-    """A command over a corpus. ``rounds`` limits how often a slow one is run."""
+    """A command over a corpus. ``rounds`` limits how often a slow one is run; with none, the run
+    in which memory is watched is the timed one."""
 
     name: str
     corpus: Corpus

@@ -55,12 +55,15 @@ def measured(options: argparse.Namespace, load: float) -> str:
 
 
 def given(work: Path, only: str | None, also: Sequence[Path]) -> Repositories:
-    """The pinned repositories that are asked for, and further folders as they lie there."""
+    """The pinned releases that are asked for, each a git repository, and further folders as they
+    lie there."""
     found = {
         name: corpus.release(name, version, work, sdist=name in corpus.SDISTS)
         for name, version in corpus.REPOSITORIES.items()
         if only is None or re.search(only, name)
     }
+    for each in found.values():
+        corpus.repository(each.folder)
     for folder in map(Path.resolve, also):
         if folder.name in found:
             raise SystemExit(f"--also {folder}: there is a repository of this name already")
@@ -82,6 +85,7 @@ def _facts(chosen: Repositories) -> Iterator[str]:
     if extra := [name for name in chosen if name not in pinned]:
         yield f"as they lay on this machine: {', '.join(extra)}"
     yield "`detlint --isolated` beside `ruff check --isolated --select=NPY,S311`, on one folder"
+    yield "releases, and copies in which a file changes, are git repositories (`git init`)"
     yield "cold: with `--no-cache`; unchanged: with a cache of the same files; ratios of medians"
 
 
@@ -246,8 +250,8 @@ def bounds(chosen: Repositories) -> list[Bound]:
             digits=2,
         ),
         Bound(
-            f"{ONE_FILE}, as a hook names it, the slowest of {SAMPLED} files of {pair[0]} that are "
-            "drawn, a third of them programs, and three others",
+            f"{ONE_FILE}, as a hook names it, in a git repository, the slowest of {SAMPLED} files of "
+            f"{pair[0]} that are drawn, a third of them programs, and three others",
             "at most 0.5",
             " s",
             lambda results: max(

@@ -43,7 +43,7 @@ def arguments() -> argparse.Namespace:
         action="append_const",
         const="scale",
         dest="parts",
-        help="as --part scale: up to 50,000 files, which takes long",
+        help="as --part scale: up to 50,000 files, some ten minutes",
     )
     parser.add_argument(
         "--also",

@@ -1,7 +1,9 @@
 """The third part, measured on request: how time and memory grow with the number of files.
 
-A tree holds 1, 2, 4, ... copies of a repository, once as projects of their own and once as
-folders of one project. Each copy's files differ, so that nothing is known from another copy.
+A tree holds copies of a small repository, once as projects of their own and once as folders of
+one project. Each copy's files differ, so that nothing is known from another copy.
+
+    python benchmarks/run.py --part scale --rounds 2
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from corpus import Corpus
     from measure import Result
 
-FILES = 50_000
+FILES = (2_000, 10_000, 50_000)
 # Trees from this size on are linted once: they take minutes, of which little is chance.
 LARGE = 10_000
 GIVEN_UP_SECONDS = 600.0
@@ -50,8 +52,9 @@ def measured(options: argparse.Namespace, load: float) -> str:
     facts = [
         f"copies of {name} ({version}), each with files of its own content",
         f"ruff {programs.PEERS['ruff']}, on the same tree",
-        "growth: seconds a file, over those with one copy",
-        f"one round from {LARGE:,} files on; ended early where a run took {GIVEN_UP_SECONDS:.0f} s",
+        "growth: seconds a file, over those of the smallest tree",
+        f"from {LARGE:,} files on, one run, in which memory is watched as well",
+        f"ended early where a run took {GIVEN_UP_SECONDS:.0f} s",
     ]
     every = by_name(each for point in points for each in point[1:])
     return section(facts, [table(points), verdicts([memory()], every)], load)
@@ -63,7 +66,7 @@ def curve(
     """Points until there are files enough, or one took too long."""
     trees = (scratch / "projects", scratch / "folders")
     made = 0
-    for copies in sizes(repository.files):
+    for copies in sorted({-(-files // repository.files) for files in FILES}):
         for number in range(made, copies):
             _add(repository.folder, number, *trees)
         made = copies
@@ -71,15 +74,6 @@ def curve(
         yield Point(copies, ruff, *ours)
         if max(each.median for each in ours) > GIVEN_UP_SECONDS:
             return
-
-
-def sizes(files: int) -> Iterator[int]:
-    """1, 2, 4, ... copies, the last no larger than it takes."""
-    enough, copies = -(-FILES // files), 1
-    while copies < enough:
-        yield copies
-        copies *= 2
-    yield enough
 
 
 def _add(repository: Path, number: int, projects: Path, folders: Path) -> None:
@@ -96,7 +90,7 @@ def _programs(copies: int, folders: dict[str, Path], projects: Path, plain: Path
     ruff = (*programs.ruff_command(folders), "--no-cache", ".")
     detlint = (*programs.detlint_command(folders), "--no-cache", ".")
     tree = corpus.measured(projects)
-    rounds = 1 if tree.files >= LARGE else 1000
+    rounds = 0 if tree.files >= LARGE else 1000
     return [
         Program(f"ruff, {copies} copies", tree, ruff, rounds=rounds),
         Program(f"detlint, {copies} projects", tree, detlint, rounds=rounds),
@@ -123,6 +117,7 @@ def table(points: list[Point]) -> Iterator[str]:
 
 
 def _cells(result: Result, point: Point, first: Result) -> str:
-    growth = result.median / first.median / point.copies
+    files = result.program.corpus.files / first.program.corpus.files
+    growth = result.median / first.median / files
     times = result.median / point.ruff.median
     return f"{result.median:.2f} | {times:.1f} | {growth:.2f} | {result.peak / 1e6:.0f}"
