@@ -250,8 +250,8 @@ def bounds(chosen: Repositories) -> list[Bound]:
             digits=2,
         ),
         Bound(
-            f"{ONE_FILE}, as a hook names it, in a git repository, the slowest of {SAMPLED} files of "
-            f"{pair[0]} that are drawn, a third of them programs, and three others",
+            f"{ONE_FILE}, as a hook names it, in a git repository, the slowest of {SAMPLED} files "
+            f"of {pair[0]} that are drawn, a third of them programs, and three others",
             "at most 0.5",
             " s",
             lambda results: max(

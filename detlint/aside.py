@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from detlint import journal
@@ -31,35 +32,36 @@ T = TypeVar("T")
 def in_turns(
     work: Callable[[Iterator[S]], object],
     told: Callable[[], T],
-    shares: Sequence[S],
+    groups: Sequence[Sequence[S]],
     processes: int,
 ) -> list[T]:
     """Do some work here and in processes beside this one, and return what those tell then.
 
-    Each is given an iterator that takes the next share when one is done. The others are forked, so
-    that they know all that this one does, and what they tell is pickled. The shares of one that
-    dies are lost. Where processes are not forked but made anew, which takes longer than what this
-    is for, and in a process that is itself beside another, all is done here.
+    Each is given an iterator that takes the next share when one is done, of another group first
+    than the one beside it: what shares of a group have in common, each finds out for itself. The
+    others are forked, so that they know all that this one does, and what they tell is pickled. The
+    shares of one that dies are lost. Where processes are not forked but made anew, which takes
+    longer than what this is for, and in one that is itself beside another, all is done here.
     """
     if sys.platform != "linux" or processes < 2 or _beside:
-        work(iter(shares))
+        work(chain(*groups))
         return []
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    turns = _Turns(shares)
+    turns = list(map(_Turns, groups))
 
-    def aside() -> T:
-        work(turns)
+    def aside(process: int) -> T:
+        first = process % len(turns)
+        work(chain(*turns[first:], *turns[:first]))
         return told()
 
     # All of them are forked at once, before the pool starts a thread.
-    fork = get_context("fork")
     found: list[T] = []
-    with ProcessPoolExecutor(processes - 1, fork, _stand_beside, (aside,)) as pool:
-        pending = [pool.submit(_done_beside) for _ in range(processes - 1)]
-        work(turns)
+    with ProcessPoolExecutor(processes - 1, get_context("fork"), _stand_beside, (aside,)) as pool:
+        pending = [pool.submit(_done_beside, each) for each in range(1, processes)]
+        work(chain(*turns))
         with suppress(BrokenProcessPool):
             for each in pending:
                 done, notes = each.result()
@@ -72,12 +74,11 @@ class _Turns(Iterator[S]):
     """Takes shares from all that are left, in whatever process that is asked."""
 
     def __init__(self, shares: Sequence[S]) -> None:
-        self._shares = shares
-        self._step = len(shares) // _TOKENS + 1
+        step = len(shares) // _TOKENS + 1
+        self._shares = [shares[each : each + step] for each in range(0, len(shares), step)]
         self._taken = deque[S]()
         self._left, writing = os.pipe()
-        starts = range(0, len(shares), self._step)
-        os.write(writing, b"".join(each.to_bytes(_TOKEN, "big") for each in starts))
+        os.write(writing, b"".join(x.to_bytes(_TOKEN, "big") for x in range(len(self._shares))))
         os.close(writing)
 
     def __next__(self) -> S:
@@ -85,25 +86,24 @@ class _Turns(Iterator[S]):
             token = os.read(self._left, _TOKEN)
             if not token:
                 raise StopIteration
-            first = int.from_bytes(token, "big")
-            self._taken.extend(self._shares[first : first + self._step])
+            self._taken.extend(self._shares[int.from_bytes(token, "big")])
         return self._taken.popleft()
 
     def __del__(self) -> None:
         os.close(self._left)
 
 
-_beside: list[Callable[[], Any]] = []  # what is done in a process that is beside another
+_beside: list[Callable[[int], Any]] = []  # what is done in a process that is beside another
 
 
-def _stand_beside(work: Callable[[], Any]) -> None:
+def _stand_beside(work: Callable[[int], Any]) -> None:
     die_silently()
     journal.drained()  # what the other process noted
     _beside.append(work)
 
 
-def _done_beside() -> tuple[Any, Notes | None]:
-    return _beside[0](), journal.drained()
+def _done_beside(process: int) -> tuple[Any, Notes | None]:
+    return _beside[0](process), journal.drained()
 
 
 def share_out(

@@ -105,7 +105,8 @@ class Linker:
         if not any(self._starts.values()):
             return None
         programs = {root: self._programs(root, None) for root in self._starts}
-        every = itertools.chain.from_iterable(programs.values())
+        # Some of each project: what its others ask as well is then known before processes part.
+        every = filter(None, itertools.chain(*itertools.zip_longest(*programs.values())))
         for program in itertools.takewhile(lambda _: is_linting(), every):
             self._judge(program)
         return programs
@@ -155,15 +156,14 @@ class Linker:
         return sorted(joined, key=lambda each: (order[each.path], *each[1:6]))
 
     def _let_go(self, root: str) -> None:
-        """Hold no more of what has a root than its findings, where there are others."""
-        if len(self._starts) > 1:
+        """Hold no more of what has a root than its findings, where there are others: those that
+        are begun were held all at once."""
+        if len(self._starts) > 1 and not self._begun:
             files = frozenset(self._context.below(root))
             self.index.save()
             self.index.units.close(files)
             self.index.drop(files)
             self._others = self._opened()
-            if self._begun is not None:
-                self._begun.pop(root, None)
             collect_rarely()
 
     def _work_ahead(self, findings: Sequence[Finding]) -> None:
@@ -192,11 +192,13 @@ class Linker:
                     self._looked[each] = self._answer(*each, look, None)
 
         shares: list[str | _Look] = [*programs, *looks]
+        paths = (os.path.realpath(each[0]) if isinstance(each, tuple) else each for each in shares)
+        by_root = [*grouped(zip(map(self._context.root_of, paths), shares, strict=True)).values()]
         self.index.save()  # what is new after that is told
         others = in_turns(
             lambda shares: in_deep_stack(lambda: work(shares)),
             lambda: (judged, self._looked, self.index.learned()),
-            shares,
+            [[*itertools.chain(*by_root[each :: self._jobs])] for each in range(self._jobs)],
             self._jobs,
         )
         for answers, looked, learned in others:
@@ -437,12 +439,10 @@ class Linker:
 
     def _known(self, root: str, wanted: dict[str, str] | None) -> list[Program]:
         """``_programs``, of which some may be judged already."""
-        programs = (self._begun or {}).get(root)
-        if programs is None:
-            return self._programs(root, wanted)
-        if wanted is None:
-            return programs
-        return [each for each in programs if any(path in wanted for path in each.places)]
+        begun = (self._begun or {}).get(root)
+        if begun is None or wanted is None:
+            return self._programs(root, wanted) if begun is None else begun
+        return [each for each in begun if any(path in wanted for path in each.places)]
 
     def _programs(self, root: str, wanted: dict[str, str] | None) -> list[Program]:
         """The programs that have a root, or of these only those that are wanted; without the files

@@ -30,7 +30,7 @@ def work(shares):
         time.sleep(each)
 
 parent = os.getpid()
-in_turns(work, lambda: None, [600, 600], 2)
+in_turns(work, lambda: None, [[600, 600]], 2)
 """
 
 

@@ -14,10 +14,16 @@ import pytest
 
 from detlint.aside import in_turns, share_out
 from detlint.cli import main
+from detlint.link import Linker
+from detlint.settings import Settings
+from detlint.sources.cache import Cache
+from detlint.sources.context import Context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from detlint.engine import Engine
 
     Project = Callable[[dict[str, str]], Path]
 
@@ -290,10 +296,40 @@ def test_work_is_taken_in_turns_by_several_processes() -> None:
             time.sleep(0.01)
             found.append(each)
 
-    others = in_turns(slow, lambda: found, range(500), 3)
+    others = in_turns(slow, lambda: found, [range(500)], 3)
     assert len(others) == 2
     assert sorted(chain(found, *others)) == list(range(500)), "each is done once"
     assert all([found, *others]), "each process does some"
+
+
+def test_each_process_begins_with_a_group_of_its_own_and_helps_with_others() -> None:
+    groups, found = [range(4), range(4, 200)], list[int]()
+
+    def slow(shares: Iterator[int]) -> None:
+        for each in shares:
+            time.sleep(0.01)
+            found.append(each)
+
+    (others,) = in_turns(slow, lambda: found, groups, 2)
+    assert found[:4] == list(range(4))
+    assert others[0] == 4
+    assert sorted([*found, *others]) == list(range(200))
+    assert len(found) > 4
+
+
+def test_while_files_are_linted_some_programs_of_each_project_are_judged(
+    project: Project, engine: Callable[..., Engine]
+) -> None:
+    names = [f"{folder}/{each}.py" for folder in "ab" for each in ("first", "second")]
+    text = "import sys\n\nif __name__ == '__main__':\n    print(sys.argv)\n"
+    folder = project(dict.fromkeys(names, text) | {"a/.git/HEAD": "", "b/.git/HEAD": ""})
+    context = Context([str(folder / each) for each in names], Settings())
+    linker = Linker(engine(), Cache.disabled(), context)
+    judged = []
+    linker._judge = lambda program: judged.append(os.path.relpath(program.path, folder))
+    linting = iter([True, True, True, False])
+    linker.begin(lambda function, shares: [*map(function, shares)], lambda: next(linting))
+    assert judged == ["a/first.py", "b/first.py", "a/second.py"]
 
 
 def test_what_a_process_that_dies_has_done_is_lost() -> None:
@@ -306,7 +342,7 @@ def test_what_a_process_that_dies_has_done_is_lost() -> None:
             time.sleep(0.01)
             found.append(each)
 
-    assert in_turns(dies_elsewhere, lambda: found, range(100), 2) == []
+    assert in_turns(dies_elsewhere, lambda: found, [range(100)], 2) == []
     assert len(found) == 99
 
 

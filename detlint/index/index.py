@@ -267,7 +267,7 @@ class Index:
             found.extend((each, _ANSWERS[question]([self.source(each)])[0]) for each in paths)
 
         processes = min(self._jobs, size // _WORTH_A_PROCESS)
-        others = in_turns(work, lambda: found, missing[::-1], processes)
+        others = in_turns(work, lambda: found, [missing[::-1]], processes)
         for path, each in chain(found, *others):
             self._learn(path, question, each)
 
