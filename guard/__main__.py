@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+from guard.errors import GuardError
+
 _COMMANDS = {
     "run": "guard.commands.run",
     "doctor": "guard.commands.doctor",
@@ -31,20 +33,25 @@ commands:
 
 
 def main(arguments: list[str]) -> int:
-    """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2)."""
+    """Do as the command line says; the status to exit with. Wrong usage raises SystemExit(2).
+
+    What guard cannot do is told in a line. What the program raises passes through, SystemExit too,
+    so that Python ends as it would without guard.
+    """
     name = "guard"
     try:  # Ctrl-C may come while we import what parses the command line
         command, given = _parsed(arguments)
         name = f"guard {command}"
         status: int = import_module(_COMMANDS[command]).main(given)
-    except KeyboardInterrupt:
-        from guard.commands.options import INTERRUPTED
+    except (KeyboardInterrupt, GuardError) as error:
+        from guard.commands.options import FAILED, INTERRUPTED
         from guard.program import begun
 
         if begun:  # it ends as Python would end it
             raise
-        sys.stderr.write(f"{name}: interrupted\n")
-        return INTERRUPTED
+        is_guards = isinstance(error, GuardError)
+        sys.stderr.write(f"{name}: {error if is_guards else 'interrupted'}\n")
+        return FAILED if is_guards else INTERRUPTED
     return status
 
 

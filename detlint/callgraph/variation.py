@@ -176,10 +176,6 @@ class Variation:
             if any(map(feeds_by_number, names)):
                 yield each
 
-    def shows_its_models(self) -> bool:
-        """Whether it makes layers of torch, and imports nothing that may bring others."""
-        return self._makes_layers and not self._brought
-
     def hides_models(self) -> bool:
         """Whether a model that it trains, of which not even the name is seen, likely convolves: it
         uses a library for pictures, or neither makes layers nor uses what may bring others."""
@@ -211,7 +207,8 @@ class Variation:
         return self._closure.known("needs no cuDNN", self._names_no_cudnn)
 
     def _names_no_cudnn(self) -> bool:
-        if self._base.hides_names or not self.shows_its_models():
+        # It shows its models if it makes layers, and imports nothing that may bring others.
+        if self._base.hides_names or not (self._makes_layers and not self._brought):
             return False
         ask = partial(self._index.told, question="names cuDNN", answer=_names_cudnn)
         return not self._project.telling(self._closure.members, "names cuDNN", ask)

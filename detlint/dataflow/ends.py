@@ -113,15 +113,11 @@ def _only_tells(test: Op) -> bool:
 def _leaves(ops: Sequence[Op], sides: Collection[Region]) -> bool:
     """Whether a branch leaves something behind, leaves a loop or function, or has a network answer,
     which may draw."""
-
-    def is_inside(op: Op) -> bool:
-        return any(map(op.within, sides))
-
     for op in ops:
         outer = op.code in _STORING and not is_made_in(op.args[0], sides)
         if outer or op.code in _ENDING or (op.code == "call" and names.is_network(word_of(op))):
             return True
-        if any(not is_inside(use) and not _is_idle_joint(use) for use in op.uses):
+        if any(not any(map(use.within, sides)) and not _is_idle_joint(use) for use in op.uses):
             return True
     return False
 

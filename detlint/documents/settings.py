@@ -108,7 +108,8 @@ def setting(document: Document, entry: Entry, code: str) -> Setting | None:
     for row in _by_last_key(code).get(keys[-1], ()):
         if (
             (not row.flavours or document.flavour in row.flavours)
-            and _is_one_of(entry.value, row.values)
+            # True is not 1.
+            and any(type(entry.value) is type(each) and entry.value == each for each in row.values)
             and len(keys) <= row.deepest
             and any(rows.is_in(path, keys) for path in row.paths)
             and row.beside(beside(document, entry))
@@ -192,11 +193,6 @@ def _is_switch(document: Document, entry: Entry) -> bool:
     if rows.is_trainers(_keys(entry)) or document.flavour in rows.DETERMINISTIC:
         return True
     return rows.is_in_trainer(beside(document, entry))
-
-
-def _is_one_of(value: Scalar, values: tuple[Scalar, ...]) -> bool:
-    """Equality that tells 1 from true."""
-    return any(type(value) is type(each) and value == each for each in values)
 
 
 # How a setting is written

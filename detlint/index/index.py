@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from detlint.index.entrypoints import is_program
 from detlint.index.facts import Fact, Receiver, hints
 from detlint.index.folders import Folders
-from detlint.index.imports import Import, code_imports, imports
+from detlint.index.imports import Import, code_imports, imports, may_give, sure_imports
 from detlint.index.launched import Start, exports, starts
-from detlint.index.loading import may_give, sure_imports
 from detlint.index.named import attributes, entry_points, flags, named_classes, targets
 from detlint.index.requirements import requirements
 from detlint.index.scan import Outline, outline

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.sources.kinds import interpreted_by
+from detlint.sources.source import Source
 from detlint.syntax.lexer import spans
 from detlint.syntax.parsing import reads
 
@@ -49,6 +50,7 @@ _RUNNING_CELLS = frozenset(
 )
 
 
+_CELL = re.compile(r"^#[ \t]*%%.*\n?", re.MULTILINE)  # of a script
 _SHELLS = frozenset({"!", "%sx", "%system"})
 _SHELL_CELLS = frozenset(
     f"%%{name}" for name in ("", "sx", "system", "bash", "sh", "shell", "script", "zsh", "ksh")
@@ -190,3 +192,25 @@ def _masked(text: str, magic: Magic) -> str:
 def commented(text: str) -> str:
     """Each line that is not empty with a "#" for its first character."""
     return _FIRST.sub("#", text)
+
+
+class Script(Source):
+    """A Python file with cells that begin with ``# %%``, as editors run them: ``text`` has its
+    magics masked, where ``written`` has them."""
+
+    def __init__(self, path: str, text: str, encoding: str = "utf-8", bom: bytes = b"") -> None:
+        super().__init__(path, _without_magics(text), encoding, bom)
+        self.written = text
+
+    def with_text(self, text: str) -> Script:
+        """The same file holding another text."""
+        return Script(self.path, text, self.encoding, self.bom)
+
+
+def _without_magics(text: str) -> str:
+    pieces, position = [], 0
+    for start in [*(match.end() for match in _CELL.finditer(text)), len(text)]:
+        cell = text[position:start]
+        pieces.append(mask(cell, find_magics(cell)))
+        position = start
+    return "".join(pieces)

@@ -63,7 +63,7 @@ class NcclAlgorithm(Rule):
 
     def visit_Command(self, node: Command) -> None:
         launch = launched(node)
-        if launch is None or not _is_parallel(launch):
+        if launch is None or not ((launch.processes or 1) > 1 or (launch.nodes or 1) > 1):
             return
         if _VARIABLE in launch.environment or node.sourced or for_ascend(self.document):
             return
@@ -84,10 +84,6 @@ class NcclAlgorithm(Rule):
             each.value != "nccl" if each.name in _BACKENDS else each.name in ("cpu", "use_cpu")
             for each in given
         )
-
-
-def _is_parallel(launch: Launch) -> bool:
-    return (launch.processes or 1) > 1 or (launch.nodes or 1) > 1
 
 
 def _shown(launch: Launch) -> str:

@@ -265,7 +265,8 @@ class UnorderedListing(Rule):
 
     def _fix(self, found: Found) -> tuple[Edit, ...]:
         key, op = found.listing.key, found.op
-        if key is None or _is_asynchronous(op):
+        # ``async for``, or ``await``: the listing is not a plain iterable.
+        if key is None or any(each.code == "await" or _is_async_loop(each) for each in op.uses):
             return ()
         before, after = "sorted(", f", key={key})" if key else ")"
         targets = [op.node]
@@ -364,11 +365,6 @@ def _sorting(listing: Listing) -> str:
     if listing.numbered:
         return _NUMBERED
     return _SORT_SAMPLES.format(listing.samples) if listing.samples else _SORT
-
-
-def _is_asynchronous(op: Op) -> bool:
-    """``async for``, or ``await``: the listing is not a plain iterable."""
-    return any(each.code == "await" or _is_async_loop(each) for each in op.uses)
 
 
 def _is_async_loop(head: Op) -> bool:

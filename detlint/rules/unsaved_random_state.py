@@ -145,7 +145,8 @@ class UnsavedRandomState(Rule):
             return
         fitted = next(program.facts("resumes", counts=_is_by_trainer), None)
         resumed = fitted or next(_resumed(program), None)
-        if resumed is None or _seeds_by_place(program):
+        # What seeds by how far training has come needs no state.
+        if resumed is None or next(program.facts("seeds", counts=_names_place), None) is not None:
             return
         saved = fitted or program.first("saves")
         if saved is None and ALONE not in resumed.fact.what.split():
@@ -218,11 +219,6 @@ def _is_by_trainer(fact: Fact) -> bool:
 def _is_of_own(fact: Fact) -> bool:
     """Whether it loads weights that the program saved."""
     return OWN in fact.what.split()
-
-
-def _seeds_by_place(program: Program) -> bool:
-    """Whether something in it seeds by how far training has come."""
-    return next(program.facts("seeds", counts=_names_place), None) is not None
 
 
 def _names_place(fact: Fact) -> bool:

@@ -315,7 +315,7 @@ class UnseededGenerator(Rule):
 
     def _check_torch(self, call: Op) -> None:
         fate = Fate(call)
-        if not _is_seeded_by_torch(fate) and not _gets_away(fate):
+        if not any(name in _SEEDING_TORCH for name, _ in fate.methods) and not _gets_away(fate):
             self._report(
                 call,
                 f"is never seeded: it {randomness.REPEATS}, which all unseeded ones share",
@@ -354,10 +354,6 @@ def _is_only_seeded(fate: Fate) -> bool:
     """``random.SystemRandom().seed(0)``, which has no effect, and from which nothing is drawn."""
     idle = bool(fate.methods) and all(name == "seed" for name, _ in fate.methods)
     return idle and not (fate.given or fate.escapes)
-
-
-def _is_seeded_by_torch(fate: Fate) -> bool:
-    return any(name in _SEEDING_TORCH for name, _ in fate.methods)
 
 
 def _gets_away(fate: Fate) -> bool:

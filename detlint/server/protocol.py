@@ -133,7 +133,7 @@ class _Client:
     def _open(self, params: lsp.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         path = self._path(document.uri, document.language_id)
-        if path and self._session and not self._is_cell(document.uri):
+        if path and self._session and not document.uri.startswith("vscode-notebook-cell:"):
             text = Text(document.text, self._unit)
             self._session.show(Sheet(document.uri, path, document.version, text))
 
@@ -146,10 +146,6 @@ class _Client:
             return os.path.join(root, f"untitled{suffix}") if suffix else ""
         known = kind_of_name(os.path.basename(path)) or language in ("python", "shellscript")
         return path if known else ""
-
-    @staticmethod
-    def _is_cell(uri: str) -> bool:
-        return uri.startswith("vscode-notebook-cell:")
 
     @property
     def _unit(self) -> str:

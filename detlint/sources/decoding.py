@@ -45,7 +45,7 @@ def _made(path: str, kind: str, text: str, encoding: str, bom: bytes) -> Source:
 
         return Notebook(path, text, bom)
     if kind == PYTHON and _holds_cell(text):
-        from detlint.notebooks.script import Script
+        from detlint.notebooks.magics import Script
 
         return Script(path, text, encoding, bom)
     return Source(path, text, encoding, bom, kind)

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from guard.commands.options import FAILED, FOUND, parser_of, write_page
+from guard.commands.options import FOUND, parser_of, write_page
 from guard.errors import GuardError
 from guard.terminal import write
 
@@ -26,15 +26,11 @@ wrong usage, and where there is nothing to compare or it cannot be read
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compare two runs and print the report; the status to exit with."""
+    """Compare two runs and print the report; the status to exit with. Raises GuardError."""
     options = _parser().parse_args(arguments)
-    try:
-        comparison = _compare(options)
-        if options.html:
-            write_page(comparison, options.html)
-    except GuardError as error:
-        sys.stderr.write(f"guard compare: {error}\n")
-        return FAILED
+    comparison = _compare(options)
+    if options.html:
+        write_page(comparison, options.html)
     write(_text(comparison, options))
     return FOUND if comparison.difference else 0
 

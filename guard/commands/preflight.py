@@ -48,21 +48,20 @@ or SIGTERM, and then what was seen by then is told
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Rehearse a program and print the report; the status to exit with."""
+    """Rehearse a program and print the report; the status to exit with. Raises GuardError."""
     options = parsed(_parser(), arguments)
     if options.explain is not None:
-        return _explain(options.explain)
+        from guard.rehearsal.verdicts import explanation
+
+        write(explanation(options.explain))
+        return 0
     if options.program is None:
         _parser().error("a script is needed: python -m guard preflight train.py")
-    try:
-        program = Program(options.program, options.arguments, module=options.module)
-        program.check()
-        program.check_text()
-        with ended_by_signals():
-            report, interrupted = _judged(options)
-    except GuardError as error:
-        sys.stderr.write(f"guard preflight: {error}\n")
-        return FAILED
+    program = Program(options.program, options.arguments, module=options.module)
+    program.check()
+    program.check_text()
+    with ended_by_signals():
+        report, interrupted = _judged(options)
     with with_hint(options, "preflight"):
         write(_text(report, options))
     if interrupted:
@@ -173,17 +172,6 @@ def _environment(options: argparse.Namespace, scratch: str) -> dict[str, str]:
             "MASTER_PORT": "29500",
         }
     return environ
-
-
-def _explain(name: str) -> int:
-    from guard.rehearsal.verdicts import explanation
-
-    try:
-        write(explanation(name))
-    except GuardError as error:
-        sys.stderr.write(f"guard preflight: {error}\n")
-        return FAILED
-    return 0
 
 
 def _text(report: Report, options: argparse.Namespace) -> str:

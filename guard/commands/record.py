@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from guard.commands.options import (
-    FAILED,
     add_program,
     add_replicas,
     at_least,
@@ -17,7 +15,6 @@ from guard.commands.options import (
     parser_of,
     with_hint,
 )
-from guard.errors import GuardError
 from guard.observe.patching import when_imported
 from guard.program import Program
 from guard.recording.recording import running
@@ -37,37 +34,30 @@ exit status: the program's; 2 when it could not begin
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the program; 0 when it has ended, 2 when it could not begin.
-
-    What it raises passes through, SystemExit too, so that Python ends as it would without
-    guard.
-    """
+    """Run the program; 0 when it has ended. Raises GuardError when it could not begin, and what
+    the program raises."""
     options = parsed(_parser(), arguments)
     program = Program(options.program, options.arguments, module=options.module)
     stack = ExitStack()
-    try:
-        program.check()
-        program.prepare()
-        command = [options.program, *options.arguments]
-        told = Options(
-            values=options.values,
-            state_every=options.state_every,
-            until=options.until,
-            operators=options.operators and options.operators[0],
-            module=options.operators[1] if options.operators else "",
-            first_step=options.first_step,
-            lines=options.lines,
-            held=options.held,
-            lane=options.lane,
-        )
-        if options.guard:  # which imports torch, for which the program is now prepared
-            import_module("guard.setup.activation").enable()
-        stack.enter_context(running(options.out, told, command, overwrite=options.overwrite))
-        if options.replicas is not None:
-            stack.callback(when_imported("torch", partial(_watch, stack, options.replicas)))
-    except GuardError as error:
-        sys.stderr.write(f"guard record: {error}\n")
-        return FAILED
+    program.check()
+    program.prepare()
+    command = [options.program, *options.arguments]
+    told = Options(
+        values=options.values,
+        state_every=options.state_every,
+        until=options.until,
+        operators=options.operators and options.operators[0],
+        module=options.operators[1] if options.operators else "",
+        first_step=options.first_step,
+        lines=options.lines,
+        held=options.held,
+        lane=options.lane,
+    )
+    if options.guard:  # which imports torch, for which the program is now prepared
+        import_module("guard.setup.activation").enable()
+    stack.enter_context(running(options.out, told, command, overwrite=options.overwrite))
+    if options.replicas is not None:
+        stack.callback(when_imported("torch", partial(_watch, stack, options.replicas)))
     with with_hint(options, "record"), stack:
         program.run()
     return 0

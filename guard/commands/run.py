@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from guard.commands.options import (
-    FAILED,
     SEED,
     add_program,
     add_replicas,
@@ -18,7 +17,6 @@ from guard.commands.options import (
     parser_of,
     with_hint,
 )
-from guard.errors import GuardError
 from guard.program import Program
 from guard.repairs.accounts import at_the_end
 from guard.repairs.table import check_names
@@ -42,27 +40,23 @@ _SWITCHES = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run the program; 0 when it has ended, 2 when it could not begin.
+    """Run the program; 0 when it has ended. Raises GuardError when it could not begin, and what
+    the program raises.
 
-    What it raises passes through, SystemExit too, so that Python ends as it would without
-    guard. To fix the order of sets, Python is started anew before the program is. torch is
+    To fix the order of sets, Python is started anew before the program is. torch is
     imported before the program begins: what it reads then, as OMP_NUM_THREADS, has to be in
     the environment, and cannot be set by the program.
     """
     options = parsed(_parser(), arguments)
     given = _given(options)
-    try:
-        program = Program(options.program, options.arguments, module=options.module)
-        program.check()
-        check_names(load(**given))
-        environment.check(os.environ)
-        _fix_hashes()
-        program.prepare()
-        # Imports torch, for which the program is now prepared.
-        import_module("guard.setup.activation").enable(**given)
-    except GuardError as error:
-        sys.stderr.write(f"guard run: {error}\n")
-        return FAILED
+    program = Program(options.program, options.arguments, module=options.module)
+    program.check()
+    check_names(load(**given))
+    environment.check(os.environ)
+    _fix_hashes()
+    program.prepare()
+    # Imports torch, for which the program is now prepared.
+    import_module("guard.setup.activation").enable(**given)
     with with_hint(options, "run"), at_the_end(), _replicas_watched(options.replicas):
         program.run()
     return 0

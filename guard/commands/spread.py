@@ -53,7 +53,7 @@ exit status: 0; 2 for wrong usage, and where a run failed or gave no number
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run, print the report; the status to exit with."""
+    """Run, print the report; the status to exit with. Raises GuardError."""
     if arguments[:1] == ["compare"]:
         return _compare(arguments[1:])
     parser = _parser()
@@ -65,9 +65,6 @@ def main(arguments: Sequence[str]) -> int:
             plan.check()
         with ended_by_signals():
             arms = _run(plans, options)
-    except GuardError as error:
-        sys.stderr.write(f"guard spread: {error}\n")
-        return FAILED
     except KeyboardInterrupt:
         left = "--continue makes the runs that are missing" if options.keep else "nothing is kept"
         sys.stderr.write(f"guard spread: interrupted; its runs have been ended, and {left}\n")
@@ -142,13 +139,9 @@ def _compare(arguments: Sequence[str]) -> int:
     parser.add_argument("first", metavar="A.json")
     parser.add_argument("second", metavar="B.json")
     options = parser.parse_args(arguments)
-    try:
-        arms = [load(options.first), load(options.second)]
-        if arms[0].metric != arms[1].metric:
-            raise GuardError(f"one is of {arms[0].metric!r}, the other of {arms[1].metric!r}")  # noqa: TRY301
-    except GuardError as error:
-        sys.stderr.write(f"guard spread: {error}\n")
-        return FAILED
+    arms = [load(options.first), load(options.second)]
+    if arms[0].metric != arms[1].metric:
+        raise GuardError(f"one is of {arms[0].metric!r}, the other of {arms[1].metric!r}")
     return _report(arms, as_json=options.json)
 
 

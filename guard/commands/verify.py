@@ -13,7 +13,6 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from guard.commands.options import (
-    FAILED,
     INTERRUPTED,
     SEED,
     add_executor,
@@ -27,7 +26,6 @@ from guard.commands.options import (
     with_hint,
     write_page,
 )
-from guard.errors import GuardError
 from guard.executors import ended_by_signals
 from guard.program import Program
 from guard.terminal import write
@@ -52,7 +50,7 @@ _INTERRUPTED = "guard verify: interrupted; all that it had started has been ende
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Verify a program and print the verdict; the status to exit with."""
+    """Verify a program and print the verdict; the status to exit with. Raises GuardError."""
     parser = _parser()
     options = parsed(parser, arguments)
     _check(parser, options)
@@ -68,9 +66,6 @@ def main(arguments: Sequence[str]) -> int:
             status = verdict.status
         if verdict.interrupted:
             sys.stderr.write(_INTERRUPTED)
-    except GuardError as error:
-        sys.stderr.write(f"guard verify: {error}\n")
-        return FAILED
     except KeyboardInterrupt:
         sys.stderr.write(_INTERRUPTED)
         return INTERRUPTED

@@ -92,16 +92,13 @@ class Walk:
         events = self.pair.events(steps) if self.position else self.pair.first_events(steps)
         mismatch = self._mismatch(steps, events)
         is_same = mismatch is None and not self._is_hidden(first, second)
-        if is_same and all(map(self._may_be_drawn_beside, parted)):
+        # Others may draw from a generator meanwhile, which says nothing of what the steps are
+        # given: beside a task, or from an object that the program has handed to a thread.
+        if is_same and all(self.pair.lane or name.startswith(MADE) for name in parted):
             return None
         # one that agrees again at the end of the step differed in it all the same
         found = {**self.generators, **dict.fromkeys(parted, self.position)}
         return Parting(self.pair, self.position, steps, events, mismatch, found, parted)
-
-    def _may_be_drawn_beside(self, name: str) -> bool:
-        """Whether others may draw from a generator meanwhile, which says nothing of what the steps
-        are given: beside a task, or from an object that the program has handed to a thread."""
-        return bool(self.pair.lane) or name.startswith(MADE)
 
     def _decides_nothing(self, layout: Layout, first: bytes, second: bytes) -> bool:
         """Whether all but generators is the same, by the bytes alone."""

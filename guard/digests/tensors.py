@@ -169,7 +169,7 @@ def likeness(
 def _of_any(tensor: torch.Tensor, seed: int) -> Digest:
     """A tensor of any kind."""
     tensor = _unwrapped(tensor)
-    if tensor.is_meta or _is_fake(tensor):
+    if tensor.is_meta or (type(tensor) not in _PLAIN and isinstance(tensor, _fake())):
         return hashed(b"no data", seed)
     parts = _parts(tensor)
     if parts is not None:
@@ -261,7 +261,3 @@ def _fake() -> Any:  # noqa: ANN401 - a class
     from torch._subclasses.functional_tensor import FunctionalTensor
 
     return FakeTensor, FunctionalTensor
-
-
-def _is_fake(tensor: torch.Tensor) -> bool:
-    return type(tensor) not in _PLAIN and isinstance(tensor, _fake())

@@ -78,7 +78,7 @@ class Recorder:
         self._batches = 0  # that wait
         self._loads = False  # a loader has given batches, whose samples are known
         self._forwards = 0  # in the step, of models
-        self._left_backward = False
+        self.has_pending_backward = False
 
     def follow_this_thread(self) -> None:
         """The program may train in another thread than the one that began to record."""
@@ -145,7 +145,7 @@ class Recorder:
         self.target.add(of, found.detail, place, found.digest, None, summary, "", samples)
 
     def _continue_training(self) -> None:
-        if self.ends_by_itself and self._left_backward:
+        if self.ends_by_itself and self.has_pending_backward:
             self.end_step()
         elif len(self.training) > _MOST_EVENTS or (
             not self.has_trained and self._forwards >= _FORWARDS
@@ -210,12 +210,7 @@ class Recorder:
     def backward_ended(self) -> None:
         """A backward has run to its end."""
         self.has_trained = True
-        self._left_backward = True
-
-    @property
-    def has_pending_backward(self) -> bool:
-        """Whether a backward has run in this step."""
-        return self._left_backward
+        self.has_pending_backward = True
 
     def end_step(self) -> None:
         """A training step is done."""
@@ -238,7 +233,7 @@ class Recorder:
         found, self.training = self.training, Events()
         self.target = self.training
         self._forwards = 0
-        self._left_backward = False
+        self.has_pending_backward = False
         return found
 
     def _write(self, kind: StepKind, events: Events) -> None:
@@ -255,7 +250,7 @@ class Recorder:
         self.target = self.training
         self._take_waiting()
         if len(self.training):
-            kind: StepKind = "training" if self._left_backward else "evaluation"
+            kind: StepKind = "training" if self.has_pending_backward else "evaluation"
             self._write(kind, self._renew())
 
     @guarded

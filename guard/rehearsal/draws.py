@@ -211,7 +211,8 @@ class Draws:
         original = source.randbits
 
         def randbits(count: int) -> int:
-            if not _is_copied():
+            # NumPy's own module makes one for the state of another, in a copy or from a file.
+            if places.caller(_OWN).f_globals.get("__name__") != "numpy.random._pickle":
                 self._draw("numpy", "a generator of NumPy is given no seed")
             return int(original(count))
 
@@ -327,11 +328,6 @@ def _is_number(value: Any) -> bool:  # noqa: ANN401
 def _is_of_program() -> bool:
     """Whether the program's own code calls, and not a library."""
     return places.is_own(places.caller(_OWN).f_code.co_filename)
-
-
-def _is_copied() -> bool:
-    """Whether NumPy makes a generator for the state of another one, in a copy or from a file."""
-    return places.caller(_OWN).f_globals.get("__name__") == "numpy.random._pickle"
 
 
 def _is_aside() -> bool:

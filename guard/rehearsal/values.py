@@ -67,11 +67,6 @@ def of(tensor: torch.Tensor) -> torch.Tensor | None:
     return value.tensor
 
 
-def leaning(tensor: torch.Tensor) -> bool:
-    """What a tensor with one truth value rather holds, where that is not known."""
-    return bool(getattr(tensor, _LEANING, True))
-
-
 def give(tensor: torch.Tensor, known: torch.Tensor) -> None:
     """Note what a tensor holds."""
     if known.numel() <= LIMIT:
@@ -168,7 +163,7 @@ def number(tensor: torch.Tensor) -> tuple[Any, bool]:
         return complex(1), True
     if tensor.is_floating_point():
         return 1.0, True
-    return (leaning(tensor) if tensor.dtype is torch.bool else 1), True
+    return (bool(getattr(tensor, _LEANING, True)) if tensor.dtype is torch.bool else 1), True
 
 
 def count_of(mask: torch.Tensor) -> int:

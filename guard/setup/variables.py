@@ -75,11 +75,6 @@ def one_of(*values: str) -> Callable[[str], bool]:
     return lambda value: value in values
 
 
-def not_random(value: str) -> bool:
-    """What ``PYTHONHASHSEED`` may be, but for ``random``; Python refuses the rest itself."""
-    return value.isascii() and value.isdigit() and int(value) <= LARGEST_SEED
-
-
 def zero(value: str) -> bool:
     """What ``int`` makes 0 of, as Transformer Engine reads its variable."""
     return value.strip().isdigit() and int(value) == 0
@@ -96,11 +91,6 @@ def ordered_algorithms(value: str) -> bool:
         if not wanted.issuperset(names.removeprefix("^").split(",")):
             return False
     return True
-
-
-def true_or_strict(value: str) -> bool:
-    """What HCCL takes for deterministic, in any case; it refuses numbers."""
-    return value.upper() in ("TRUE", "STRICT")
 
 
 def deterministic_xla(value: str) -> bool | None:
@@ -129,11 +119,6 @@ def _switch(flags: str) -> bool | None:
 def never(_: str) -> bool:
     """It is read at each use."""
     return False
-
-
-def random_hashes(_: str) -> bool:
-    """Python drew a hash seed when it started, whatever the variable has become since."""
-    return hash_seed() is None
 
 
 def cuda_started(value: str) -> bool:
@@ -210,7 +195,8 @@ VARIABLES: tuple[Variable, ...] = (
         "PYTHONHASHSEED",
         wanted="0",
         legal="an integer from 0 to 4294967295",
-        judge=not_random,
+        # Not ``random``; Python refuses the rest itself.
+        judge=lambda value: value.isascii() and value.isdigit() and int(value) <= LARGEST_SEED,
         why="sets of strings, and what hashes strings, are iterated in the same order in each run",
         since="Python 3.2.3",
         cost="none; but hashes can be foreseen, so do not serve strangers with it",
@@ -218,7 +204,7 @@ VARIABLES: tuple[Variable, ...] = (
         late="Python drew a random seed for hash(str) when it started, so sets of strings are "
         f"iterated in another order in each run: {_START}, or with PYTHONHASHSEED=0 in the "
         "environment and neither -E, -I nor -R. It holds in processes started from here on",
-        is_late=random_hashes,
+        is_late=lambda _: hash_seed() is None,  # whatever the variable has become since
         warns=False,  # most programs go through no set of strings, and no call can mend it
     ),
     Variable(
@@ -274,7 +260,7 @@ VARIABLES: tuple[Variable, ...] = (
         "HCCL_DETERMINISTIC",
         wanted="true",
         legal="true or strict",
-        judge=true_or_strict,
+        judge=lambda value: value.upper() in ("TRUE", "STRICT"),  # it refuses numbers
         why="HCCL adds up ranks in the same order in each run, on Ascend NPUs",
         since="CANN 8.0; strict since 8.2",
         cost="slower reductions",

@@ -17,7 +17,7 @@ import pytest
 from programs import write
 
 from guard import executors
-from guard.commands.spread import main as spread
+from guard.__main__ import main as guard
 from guard.commands.verify import main as verify
 from guard.errors import GuardError
 from guard.executors import Task, executor
@@ -72,7 +72,7 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def runs(*options: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     """What a spread knows of its runs."""
-    spread([*SPREAD, *options, "train.py"])
+    guard(["spread", *SPREAD, *options, "train.py"])
     found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["programs"][0]["runs"]
     return found
 
@@ -103,7 +103,7 @@ def test_an_interrupted_spread_says_how_to_go_on(
         print("loss:", sys.argv[-1])
         """,
     )
-    assert spread([*SPREAD, "--keep", "kept", "train.py"]) == 130
+    assert guard(["spread", *SPREAD, "--keep", "kept", "train.py"]) == 130
     told = capsys.readouterr()
     assert told.err.splitlines()[-1] == (
         "guard spread: interrupted; its runs have been ended, "
@@ -142,7 +142,7 @@ def test_what_does_not_go_together_is_told(
 ) -> None:
     (folder / "full").mkdir()
     write(folder / "full" / "note.txt", "mine")
-    assert spread([*SPREAD, *options, "train.py"]) == 2
+    assert guard(["spread", *SPREAD, *options, "train.py"]) == 2
     assert says in capsys.readouterr().err
     assert not (folder / "made.txt").exists()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from programs import write
 
-from guard.commands.spread import main
+from guard.__main__ import main as guard_main
 from guard.errors import GuardError
 from guard.spread.runs import Outcome, Plan
 from guard.spread.text import ASCII, Arm, Marks, Row, draw, marks_for, render, verdict
@@ -24,6 +24,10 @@ TRAIN = """
     print("epoch 1 val_loss: 9")
     print("epoch 2 val_loss:", float(values[seed]) - ("--new" in sys.argv) * 0.2, file=sys.stderr)
     """
+
+
+def main(arguments: list[str]) -> int:
+    return guard_main(["spread", *arguments])
 
 
 @pytest.fixture

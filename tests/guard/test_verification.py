@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from programs import clean_environment, write
 
+from guard.__main__ import main
 from guard.commands import verify as command
 from guard.diff import Source
 from guard.verification import inquiry, sessions
@@ -748,6 +749,6 @@ def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixt
 
 
 def test_a_program_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["nothing.py"]) == 2
+    assert main(["verify", "nothing.py"]) == 2
     told = "guard verify: cannot open 'nothing.py': No such file or directory\n"
     assert capsys.readouterr().err == told

@@ -82,18 +82,14 @@ def are_options(op: Op) -> bool:
         said = (last_word(op), *op.function.names_of(op))
         if any(map(names.holds_options, said)):
             return True
-        if _is_view(op):
+        # ``vars(args)``, ``dict(args)``: what an object holds, as a dict.
+        if op.code == "call" and len(op.args) == 2 and word_of(op) in _VIEWS:
             op = op.args[1]
         elif op.code in ("attr", "item"):
             op = op.args[0]
         else:
             return _is_made_of_options(op)
     return False
-
-
-def _is_view(op: Op) -> bool:
-    """``vars(args)``, ``dict(args)``: what an object holds, as a dict."""
-    return op.code == "call" and len(op.args) == 2 and word_of(op) in _VIEWS
 
 
 def _is_made_of_options(op: Op) -> bool:

@@ -332,7 +332,7 @@ class Layers:
         still = (
             known.all
             and bool(known.calls)
-            and all(self._is_still(each, _none) for each in known.calls)
+            and all(self._is_still(each, lambda _: []) for each in known.calls)
         )
         self._busy.discard(owner)
         return still
@@ -377,10 +377,6 @@ def whole_of(op: Op) -> Op:
 
 def _first(op: Op) -> list[Op]:
     return op.args[:1]
-
-
-def _none(_: Op) -> list[Op]:
-    return []
 
 
 def _is_own(value: Op, made: Op) -> bool:

@@ -47,7 +47,8 @@ def is_same_in_each_run(operators: Operators, found: Match) -> bool:
     if found.row.direction == "backward":
         return _has_one_gradient(operators, found)
     if name in rows.SELECTIONS:
-        return _uses_values_alone(found.call)
+        # ``x.median(dim=1).values``, ``x.median(dim=1)[0]``, ``values, _ = x.median(dim=1)``.
+        return bool(found.call.uses) and all(map(_takes_values, found.call.uses))
     reduce = found.argument("reduce", 4) if name == rows.REDUCTION else None
     return reduce is not None and reduce.constant in rows.ORDERLESS
 
@@ -71,11 +72,6 @@ def _leaves_image(operators: Operators, found: Match) -> bool:
         return False
     image = found.input
     return image is not None and operators.gradients.comes_to(image) in rows.NO_GRADIENT
-
-
-def _uses_values_alone(call: Op) -> bool:
-    """``x.median(dim=1).values``, ``x.median(dim=1)[0]``, ``values, _ = x.median(dim=1)``."""
-    return bool(call.uses) and all(map(_takes_values, call.uses))
 
 
 def _takes_values(use: Op) -> bool:

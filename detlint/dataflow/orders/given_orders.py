@@ -239,7 +239,8 @@ class GivenOrders:
             return not lattice.may_be(self._values.types(value), "iterator")  # its neighbours
         return all(
             is_aligned(each, value)
-            or _is_of_table(each, value)
+            # ``zip(table["name"], table["size"])``: columns of one table.
+            or (each.code == value.code == "item" and each.args[0] is value.args[0])
             or set(self._values.called(each)) & {"itertools.repeat", "itertools.count"}
             for each in others
         )
@@ -503,8 +504,3 @@ def _is_computed_of(column: Op, value: Op) -> bool:
     return column.code == "call" and any(
         not ({each} | made_of(each)).isdisjoint(rows) for each in column.args[1:]
     )
-
-
-def _is_of_table(column: Op, value: Op) -> bool:
-    """``zip(table["name"], table["size"])``: columns of one table."""
-    return column.code == value.code == "item" and column.args[0] is value.args[0]
