@@ -1110,17 +1110,69 @@ def test_schedulers_of_syne_tune_draw_from_numpy_whatever_their_seed(
         ("pyro.sample('z', normal)", "pyro.set_rng_seed(0)"),
         ("keras.preprocessing.sequence.skipgrams(words, 99, seed=0)", "random.seed(0)"),
         ("neurolab.net.newff([[0, 1]], [10, 1])", "np.random.seed(0)"),
+        ("[langdetect.detect(x) for x in texts]", "DetectorFactory.seed = 0"),
+        ("gt.random_graph(100, degrees)", "gt.seed_rng(42)"),
+        ("gt.BlockState(graph).sample_graph()", "gt.seed_rng(42)"),
+        ("tinygrad.Tensor.glorot_uniform(8, 3).numpy()", "tinygrad.Tensor.manual_seed(0)"),
+        ("citylearn.citylearn.CityLearnEnv(schema).reset()", "np.random.seed(0)"),
     ],
 )
 def test_functions_of_other_libraries_draw_from_global_generators(
     project: Project, lint: Lint, drawn: str, seed: str
 ) -> None:
     imports = "import random\nimport numpy as np\nimport keras, neurolab, pyro\nimport torch\n"
-    imports += "from deap import algorithms\n"
+    imports += "from deap import algorithms; import citylearn.citylearn, langdetect, tinygrad\n"
+    imports += "import graph_tool.all as gt; from langdetect import DetectorFactory\n"
     text = imports + MAIN.replace("main()", f"np.save('out.npy', {drawn})")
     project({"draw.py": text})
-    assert lint("--select", "DET102") == ["draw.py:7 DET102"]
+    assert lint("--select", "DET102") == ["draw.py:8 DET102"]
     project({"draw.py": text.replace("np.save", f"{seed}; np.save")})
+    assert lint("--select", "DET102") == []
+
+
+def test_no_seed_of_another_library_reaches_a_generator_of_its_own(
+    project: Project, lint: Lint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "from langdetect import detect\nimport json\nimport guard\n\n"
+    text += MAIN.replace("main()", "guard.enable(seed=0); json.dump(detect(text), open(path, 'w'))")
+    project({"draw.py": text})
+    assert lint("--select", "DET102") == ["draw.py:6 DET102"]
+    main(["--no-cache", "--select", "DET102", "--output-format", "full", "."])
+    assert "help: set DetectorFactory.seed = 0 at the start of draw.py" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("made", "then", "found"),
+    [
+        ("Wav2Vec2Model.from_pretrained(name)", "", True),
+        ("HubertForCTC.from_pretrained(name).to('cpu')", "", True),
+        ("Wav2Vec2Model.from_pretrained(name)", "self.heard.eval()", False),
+        ("Wav2Vec2FeatureExtractor.from_pretrained(name)", "", False),
+        ("BertModel.from_pretrained(name)", "", False),
+    ],
+)
+def test_models_of_sound_mask_by_numpy_where_they_train(
+    project: Project, lint: Lint, made: str, then: str, *, found: bool
+) -> None:
+    text = f"""
+        import torch
+        from transformers import BertModel, HubertForCTC, Wav2Vec2FeatureExtractor, Wav2Vec2Model
+
+        class Net(torch.nn.Module):
+            def __init__(self, name):
+                self.heard = {made}
+                {then}
+
+        torch.manual_seed(0)
+        net = Net("base")
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        net(torch.load("x.pt")).sum().backward()
+        optimizer.step()
+    """
+    project({"train.py": text})
+    assert lint("--select", "DET102") == ["train.py:7 DET102"] * found
+    # Alone, it is loaded to be asked.
+    project({"train.py": text.replace("self.heard", "heard")})
     assert lint("--select", "DET102") == []
 
 

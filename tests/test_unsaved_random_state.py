@@ -476,7 +476,7 @@ _TORCH = {
     ("text", "plain", "changed", "found"),
     [
         (_OWN_OF_TENSORFLOW, _TENSORFLOW, {}, ["train.py:9 likely"]),
-        (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"first": "pass"}, ["train.py:9 possible"]),
+        (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"first": "pass"}, ["train.py:9 likely"]),
         (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"seeds": "tf.random.set_seed(self.epoch)"}, []),
         (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"drawn": "tf.ones([8, 4])"}, []),
         (_OWN_OF_TENSORFLOW, _TENSORFLOW, {"saves": "self.net.save_weights('best.h5')"}, []),

@@ -17,6 +17,7 @@ from detlint.index.facts import (
     VARYING,
     Fact,
 )
+from detlint.models.randomness import OF_OWN
 from detlint.models.training import APART, FITS_BY_TEXT, WRAPPERS
 
 if TYPE_CHECKING:
@@ -158,7 +159,11 @@ class FactBase:
         return found
 
     def _is_about(self, fact: Fact, what: str) -> bool:
-        if not what or fact.what in (what, EVERY):
+        if not what or fact.what == what:
+            return True
+        if what in OF_OWN:
+            return False  # which no helper seeds
+        if fact.what == EVERY:
             return True
         if fact.what == TRAINER:
             return what == "torch" and not self._closure.imports("tensorflow", "keras", "jax")

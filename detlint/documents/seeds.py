@@ -23,21 +23,8 @@ if TYPE_CHECKING:
     from detlint.documents.options import Option
 
 MENTIONS = (
-    "RANDOM",
-    "EPOCHSECONDS",
-    "EPOCHREALTIME",
-    "$(date",
-    "`date",
-    "$$",
-    "BASHPID",
-    "PPID",
-    "JOB_ID",
-    "JOBID",
-    "/dev/random",
-    "urandom",
-    "openssl rand",
-    "uuidgen",
-    "shuf",
+    *("RANDOM", "EPOCHSECONDS", "EPOCHREALTIME", "$(date", "`date", "$$", "BASHPID", "PPID"),
+    *("JOB_ID", "JOBID", "/dev/random", "urandom", "openssl rand", "uuidgen", "shuf"),
 )
 # Read by Lightning's seed_everything() where it is given no seed.
 _READ = ("PL_GLOBAL_SEED",)

@@ -344,6 +344,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("Dropout", "dropout", "NWays(", "KShots(", "Mixup(", "create_transform("),
         *_TRANSFORMING,
         *_called(training.OF_IMGAUG),
+        *training.MASKING_MODELS,
     ),
     "drops": ("dropout(", *_TRANSFORMING),
     "workers": _given("num_workers"),
@@ -396,6 +397,7 @@ _FOLLOWED = {
     "while ": re.compile(r"(?:True|1)[ \t]*:|[^\n]*(?:epoch|step|iter)"),
     "Random": re.compile(r"\w+\("),
     **dict.fromkeys(training.MAKERS_OF_MODELS, re.compile(r"\w*\(")),
+    **dict.fromkeys(training.MASKING_MODELS, re.compile(r"\w*\.from_pretrained\(")),
     **dict.fromkeys(("Dropout", "dropout"), re.compile(r"[123]?d?\(")),
     "torch.func": re.compile(r"\b"),  # and no torch.functional
     ".grad.data": re.compile(r"(?![ \t]*\*=[ \t]*0)"),  # which only resets it

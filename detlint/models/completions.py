@@ -39,6 +39,7 @@ _OF_TASKS = Completion("asyncio.as_completed()", FINISHED, _GATHERED)
 _BY_ADDRESS = "returns sets, in which futures stand by their addresses"
 _MADE = "go through the futures in the order in which they were made"
 
+STOPPING = ("ASHAScheduler", "AsyncHyperBandScheduler", "MedianStoppingRule")
 FUNCTIONS = {
     **_each(
         """concurrent.futures concurrent.futures._base concurrent.futures.thread
@@ -62,6 +63,16 @@ FUNCTIONS = {
         "wait",
         Completion("asyncio.wait()", _BY_ADDRESS, _MADE, "done"),
     ),
+    # By what the others have reported until then (Ray 2.60).
+    **{
+        f"ray.tune.schedulers.{made}": Completion(
+            f"{made}()",
+            "stops trials by what those reported that were faster: which survive depends on time",
+            "run one trial after the other, TuneConfig(max_concurrent_trials=1), or stop none",
+            "object",
+        )
+        for made in STOPPING
+    },
     "p_tqdm.p_uimap": Completion("p_uimap()", FINISHED, "use p_imap(), which keeps the order"),
     "p_tqdm.p_umap": Completion("p_umap()", FINISHED, "use p_map(), which keeps the order"),
 }

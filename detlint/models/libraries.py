@@ -48,6 +48,8 @@ FUNCTIONS = (
         "instance[polars.DataFrame]",
     ),
     *rows("hnswlib", "Index", "instance[hnswlib.Index]"),
+    *rows("graph_tool.all", "BlockState", "instance[graph_tool.inference.BlockState]"),
+    *rows("graph_tool.inference", "BlockState", "instance[graph_tool.inference.BlockState]"),
     *rows("natsort", "natsorted", "list[E0]", Order.SORTS),
     *rows("tqdm", "tqdm", "iterator[E0]", Order.KEEPS),
     *rows("tqdm.auto", "tqdm", "iterator[E0]", Order.KEEPS),

@@ -46,8 +46,31 @@ DRAWS |= {f"neurolab.net.{name}": "numpy" for name in words("newelm newff")}
 _ROTATIONS = "scipy.spatial.transform.Rotation.random"
 DRAWS[_ROTATIONS] = "numpy"
 DRAWS["pyro.sample"] = "torch"  # but for what was observed
+# Its electric cars do, and the seed that it is not given (CityLearn 2).
+DRAWS["citylearn.citylearn.CityLearnEnv"] = "numpy"
+# Libraries with a generator of their own: the operating system seeds langdetect's (1.0.9) and
+# graph-tool's, the clock tinygrad's (0.14).
+OF_OWN = {
+    "langdetect": ("langdetect langdetect.detector_factory", "detect detect_langs"),
+    "graph_tool": (
+        "graph_tool.all graph_tool.generation graph_tool.inference",
+        """generate_sbm minimize_blockmodel_dl minimize_nested_blockmodel_dl random_graph
+        random_rewire""",
+    ),
+    "tinygrad": (
+        "tinygrad.Tensor tinygrad.tensor.Tensor",
+        """glorot_uniform kaiming_normal kaiming_uniform normal rand randint randn randperm
+        scaled_uniform uniform""",
+    ),
+}
+DRAWS |= {
+    f"{owner}.{name}": library
+    for library, (owners, names) in OF_OWN.items()
+    for owner in sorted(words(owners))
+    for name in sorted(words(names))
+}
 # What draws from what it is given instead, and the place of that.
-GIVEN = ("generator", "obs", "random_state", "rng")
+GIVEN = ("generator", "obs", "random_seed", "random_state", "rng")
 GIVEN_AT = {_ROTATIONS: 1}
 
 
@@ -80,13 +103,20 @@ DRAWING_METHODS = {
     "predict": _OF_PROPHET,
     "predictive_samples": _OF_PROPHET,
     **dict.fromkeys(("rsample", "sample", "sample_n"), _OF_DISTRIBUTIONS),
+    **dict.fromkeys(
+        ("mcmc_sweep", "multiflip_mcmc_sweep", "sample_graph"),
+        DrawingMethod(Names("graph_tool.{all,inference}.**.*State"), library="graph_tool"),
+    ),
 }
 # What gives numbers from 0 up to, but not, 1 where it is given no range.
 OF_UNIT = frozenset(("random.random", "random.uniform", "torch.rand")) | {
     f"numpy.random.{each}" for each in words("rand random random_sample ranf sample uniform")
 }
 # How their calls, or what makes their objects, are written.
-OF_OBJECTS = (".rvs(", "gaussian_kde(", "Prophet(", "sample(", ".sample_n(")
+OF_OBJECTS = (
+    *(".rvs(", "gaussian_kde(", "Prophet(", "sample(", ".sample_n(", "sample_graph("),
+    "mcmc_sweep(",
+)
 # Where functions draw, from a global generator or one that they are given, and which there do not.
 _PLACES = ("random.", "numpy.random.", "secrets.", "torch.rand", "torch.bernoulli", "torch.normal")
 _KEEPING = words(
@@ -126,6 +156,9 @@ GENERATORS = {
     "numpy": "NumPy's global generator",
     "torch": "torch's global generator",
     "tensorflow": "TensorFlow's global generator",
+    "langdetect": "langdetect's generator",
+    "graph_tool": "graph-tool's generator",
+    "tinygrad": "tinygrad's generator",
 }
 # What the settings of a project say of its functions.
 SAID = {**{f"seeds {each}": (each,) for each in LIBRARIES}, "seeds all": LIBRARIES}
@@ -143,9 +176,17 @@ _SEEDING = {
         )
     },
     "cdlib.seed": ("random", "numpy", "cdlib"),
+    "graph_tool.seed_rng": ("graph_tool",),
+    "graph_tool.all.seed_rng": ("graph_tool",),
+    "tinygrad.Tensor.manual_seed": ("tinygrad",),
+    "tinygrad.tensor.Tensor.manual_seed": ("tinygrad",),
     "tensorflow.keras.utils.set_random_seed": ("random", "numpy", "tensorflow"),
     "keras.utils.set_random_seed": LIBRARIES,
     "pyro.set_rng_seed": ("random", "numpy", "torch"),
+}
+# Attributes that seed if they are set.
+SEEDING_ATTRIBUTES = {
+    f"langdetect.{module}DetectorFactory.seed": "langdetect" for module in ("", "detector_factory.")
 }
 # The same of what draws on the CPU.
 SEEDING_GPU = frozenset(name for name in _SEEDING if name.startswith("torch.cuda."))

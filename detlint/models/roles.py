@@ -25,18 +25,8 @@ PRINTS = ("print(", ".head(", ".plot(", ".imshow(")
 DISPLAYS, OF_PICTURES = ("display(", "cv2.imshow("), ("PIL", "cv2")
 # What may come of data besides pictures.
 LEARNING = (
-    "torch",
-    "tensorflow",
-    "keras",
-    "jax",
-    "flax",
-    "paddle",
-    "sklearn",
-    "transformers",
-    "xgboost",
-    "lightgbm",
-    "mxnet",
-    "mindspore",
+    *("torch", "tensorflow", "keras", "jax", "flax", "paddle", "sklearn", "transformers"),
+    *("xgboost", "lightgbm", "mxnet", "mindspore"),
 )
 # What asks a model for answers, and what trains one or works gradients out.
 ANSWERING = ("onnxruntime", "openvino", "tensorrt", "tritonclient", "vllm", "sglang", "lmdeploy")
@@ -111,13 +101,7 @@ MODULES_OF_FILES = ("os", "shutil")
 # Folders of tests, and of what is measured.
 TESTS = frozenset(("test", "tests"))
 APART = TESTS | {
-    "bench",
-    "benchmark",
-    "benchmarks",
-    "benchmarking",
-    "speedtest",
-    "speed_test",
-    "speed_tests",
+    *("bench", "benchmark", "benchmarks", "benchmarking", "speedtest", "speed_test", "speed_tests"),
     "speedtests",
 }
 # Files that start something, whole names and beginnings.

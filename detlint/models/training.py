@@ -324,6 +324,9 @@ OF_IMGAUG = words(
     "AdditiveGaussianNoise CoarseDropout CropAndPad Dropout Fliplr Flipud OneOf SomeOf Sometimes"
 )
 _SOUND = f"{{{','.join(sorted(OF_SOUND))}}}"
+# Models that mask what they are given by NumPy, in training (transformers 5.23).
+MASKING_MODELS = ("Data2VecAudio", "Hubert", "SEW", "UniSpeech", "Wav2Vec2", "WavLM")
+MASKING = Names(f"transformers.**.{{{','.join(MASKING_MODELS)}}}*{{Model,For*}}.from_pretrained")
 TRANSFORMS = {
     "torch": Names(
         """

@@ -63,17 +63,8 @@ class AtomicAccumulation(Rule):
     code = "DET603"
     summary = "a kernel adds up in the order in which its threads arrive"
     triggers = (
-        "atomic_add",
-        "atomic.add(",
-        "atomic.sub(",
-        "scatter_add(",
-        "load_inline",
-        "RawKernel",
-        "RawModule",
-        "ElementwiseKernel",
-        "ReductionKernel",
-        "SourceModule",
-        "elementwise(",
+        *("atomic_add", "atomic.add(", "atomic.sub(", "scatter_add(", "load_inline", "RawKernel"),
+        *("RawModule", "ElementwiseKernel", "ReductionKernel", "SourceModule", "elementwise("),
     )
     mentions = ("atomicAdd", "gpuAtomicAdd", "fastAtomicAdd")
     source = (

@@ -12,7 +12,7 @@ from detlint.dataflow.calls import word_of
 from detlint.dataflow.orders.completions import Completions
 from detlint.dataflow.orders.use import shown_at
 from detlint.finding import Edit
-from detlint.models.completions import COLLECTED, STARTING, THREADED, THREADING
+from detlint.models.completions import COLLECTED, STARTING, STOPPING, THREADED, THREADING
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class CompletionOrder(Rule):
     - `model.share_memory()` of a model with which several processes take steps (Hogwild)
     - models of gensim, fastText and implicit that several threads train, as they do by default
     - what several threads add to an index of hnswlib, whatever its seed
+    - schedulers of Ray Tune that stop trials by what others have reported: `ASHAScheduler`
     - groups and distinct rows of a table of polars without `maintain_order=True`, that are listed,
       written or cut as they come
 
@@ -86,6 +87,7 @@ class CompletionOrder(Rule):
         "unique(",
         *THREADING,
         *STARTING,
+        *(f"{each}(" for each in STOPPING),
     )
     needs = (
         *(
@@ -100,7 +102,7 @@ class CompletionOrder(Rule):
             "Thread",
         ),
         *("uimap", "p_umap", "Queue("),
-        *("share_memory(", "flwr", "polars", *THREADED),
+        *("share_memory(", "flwr", "polars", "ray", *THREADED),
     )
     source = (
         "https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed"

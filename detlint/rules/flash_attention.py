@@ -152,17 +152,9 @@ class FlashAttention(Rule):
     code = "DET601"
     summary = "FlashAttention's backward differs from run to run"
     triggers = (
-        "flash_attn",
-        "_flash_attn",
-        "flash_attention_2",
-        "flash_attention_3",
-        "attn_implementation",
-        "_attn_implementation=",
-        "use_flash_att",
-        "use-flash-att",
-        "attn-implementation",
-        "--attention-backend",
-        "FlashSelfAttention",
+        *("flash_attn", "_flash_attn", "flash_attention_2", "flash_attention_3"),
+        *("attn_implementation", "_attn_implementation=", "use_flash_att", "use-flash-att"),
+        *("attn-implementation", "--attention-backend", "FlashSelfAttention"),
         "FlashCrossAttention",
     )
     mentions = ("attention-backend", "attn", "flash")

@@ -74,19 +74,10 @@ class ReducedPrecision(Rule):
     code = "DET308"
     summary = "reduced precision gives other results on other machines"
     triggers = (
-        "allow_tf32",
-        "_allow_tf32",
-        "float32_matmul_precision",
-        "set_float32_matmul_precision",
-        "_set_float32_matmul_precision",
-        "_set_cublas_allow_tf32",
-        "_set_cudnn_allow_tf32",
-        "reduced_precision_reduction",
-        "allow_fp16_",
-        "allow_bf16_",
-        "fp32_precision",
-        "enable_tensor_float_32_execution",
-        "tf32",
+        *("allow_tf32", "_allow_tf32", "float32_matmul_precision", "set_float32_matmul_precision"),
+        *("_set_float32_matmul_precision", "_set_cublas_allow_tf32", "_set_cudnn_allow_tf32"),
+        *("reduced_precision_reduction", "allow_fp16_", "allow_bf16_", "fp32_precision"),
+        *("enable_tensor_float_32_execution", "tf32"),
     )
     source = "https://docs.pytorch.org/docs/stable/notes/numerical_accuracy.html"
     default = False

@@ -77,23 +77,9 @@ class SetOrder(Rule):
     code = "DET204"
     summary = "the order of a set differs from run to run"
     triggers = (
-        "set(",
-        "defaultdict(set",
-        "WeakSet(",
-        "frozenset(",
-        "set[",
-        "frozenset[",
-        "Set[",
-        "FrozenSet[",
-        "in {",
-        "= {",
-        "return {",
-        "({",
-        "[*{",
-        ".keys() -",
-        ".keys() &",
-        ".keys() |",
-        ".keys() ^",
+        *("set(", "defaultdict(set", "WeakSet(", "frozenset(", "set[", "frozenset[", "Set["),
+        *("FrozenSet[", "in {", "= {", "return {", "({", "[*{", ".keys() -", ".keys() &"),
+        *(".keys() |", ".keys() ^"),
     )
     source = "https://docs.python.org/3/reference/datamodel.html#object.__hash__"
     shown = "CPU"

@@ -70,17 +70,9 @@ class TimedKernelChoice(Rule):
     code = "DET307"
     summary = "kernels are picked by timing them"
     triggers = (
-        "max-autotune",
-        "max_autotune",
-        "coordinate_descent_tuning",
-        "autotune(",
-        "autotune as",
-        "configs=",
-        "configs =",
-        "Autotuner(",
-        "TORCHINDUCTOR_MAX_AUTOTUNE",
-        "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING",
-        "XLA_FLAGS",
+        *("max-autotune", "max_autotune", "coordinate_descent_tuning", "autotune(", "autotune as"),
+        *("configs=", "configs =", "Autotuner(", "TORCHINDUCTOR_MAX_AUTOTUNE"),
+        *("TORCHINDUCTOR_COORDINATE_DESCENT_TUNING", "XLA_FLAGS"),
     )
     mentions = (
         "max-autotune",

@@ -49,16 +49,8 @@ class UninitializedParameter(Rule):
     triggers = ("Parameter(", "Buffer(", "register_parameter(", "register_buffer(")
     # Values from a checkpoint, or an initialiser that other code applies to each module.
     silencers = (
-        "_init_weights",
-        "init_weights",
-        "post_init",
-        "from_pretrained",
-        "load_state_dict",
-        "load_weights",
-        "weight_loader",
-        "inference_mode",
-        "ModelMixin",
-        "PreTrainedModel",
+        *("_init_weights", "init_weights", "post_init", "from_pretrained", "load_state_dict"),
+        *("load_weights", "weight_loader", "inference_mode", "ModelMixin", "PreTrainedModel"),
     )
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"
     shown = "CPU"

@@ -42,22 +42,9 @@ class UninitializedTensorRead(Rule):
     code = "DET401"
     summary = "memory is read that nothing has written"
     triggers = (
-        "empty(",
-        "empty_like(",
-        "empty_strided(",
-        "new_empty(",
-        "resize_(",
-        "BFloat16Tensor(",
-        "BoolTensor(",
-        "ByteTensor(",
-        "CharTensor(",
-        "DoubleTensor(",
-        "FloatTensor(",
-        "HalfTensor(",
-        "IntTensor(",
-        "LongTensor(",
-        "ShortTensor(",
-        "Tensor(",
+        *("empty(", "empty_like(", "empty_strided(", "new_empty(", "resize_(", "BFloat16Tensor("),
+        *("BoolTensor(", "ByteTensor(", "CharTensor(", "DoubleTensor(", "FloatTensor("),
+        *("HalfTensor(", "IntTensor(", "LongTensor(", "ShortTensor(", "Tensor("),
     )
     confidence = Confidence.CERTAIN
     source = "https://docs.pytorch.org/docs/stable/generated/torch.empty.html"

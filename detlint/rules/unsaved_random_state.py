@@ -62,7 +62,8 @@ class UnsavedRandomState(Rule):
 
     Lowers the confidence:
     - nothing seeds torch, or only an option that is off by default: then runs that nobody
-      interrupts differ as well (DET102), reported as *possible*
+      interrupts differ as well (DET102), reported as *possible*; not where weights of an earlier
+      run are loaded
     - several files train, as those of several models do, or `ckpt_path` is a parameter, or only
       dropout draws, whose share is not a literal: *possible*
 
@@ -157,7 +158,9 @@ class UnsavedRandomState(Rule):
         if drawn.fact.what == "torch":
             library = "torch"  # of a program that holds both
         seeds = program.facts("seeds", library, runs=True)
-        sure = any(x.fact.doubt != UNSET for x in seeds) and _has_one_loop(program, resumed)
+        # What starts elsewhere differs, seeded or not.
+        seeded = _is_of_own(resumed.fact) or any(x.fact.doubt != UNSET for x in seeds)
+        sure = seeded and _has_one_loop(program, resumed)
         advice = _ADVICE if fitted is None else _CALLBACK_ADVICE
         advice = _OF_TENSORFLOW if library == "tensorflow" else advice
         sure = sure and drawn.fact.what != UNSEEN and resumed.fact.what != ASKED

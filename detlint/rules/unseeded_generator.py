@@ -88,32 +88,11 @@ class UnseededGenerator(Rule):
     code = "DET101"
     summary = "a generator is built without a seed"
     triggers = (
-        "default_rng",
-        "RandomState(",
-        "RandomState)",
-        "RandomState,",
-        "RandomState as",
-        "SeedSequence",
-        "PCG64",
-        "MT19937",
-        "Philox",
-        "SFC64",
-        "XORWOW",
-        "MRG32k3a",
-        "Random(",
-        "Random)",
-        "Random,",
-        "Random as",
-        "SystemRandom",
-        "from_non_deterministic_state",
-        "SeedGenerator",
-        # Not "Generator(", which is in the text of thousands of docstrings.
-        ".Generator(",
-        "Generator()",
-        "Generator(device",
-        'Generator("',
-        "Generator('",
-        "Generator as",
+        *("default_rng", "RandomState(", "RandomState)", "RandomState,", "RandomState as"),
+        *("SeedSequence", "PCG64", "MT19937", "Philox", "SFC64", "XORWOW", "MRG32k3a", "Random("),
+        *("Random)", "Random,", "Random as", "SystemRandom", "from_non_deterministic_state"),
+        *("SeedGenerator", ".Generator(", "Generator()", "Generator(device", 'Generator("'),
+        *("Generator('", "Generator as"),
     )
     crosses_files = True
     lowered_where_dead = True

@@ -26,7 +26,7 @@ from detlint.index.facts import (
     UNSET,
     is_of_experiment,
 )
-from detlint.models.randomness import GENERATORS, SAID
+from detlint.models.randomness import GENERATORS, OF_OWN, SAID
 from detlint.models.roles import RENDERS
 from detlint.models.settings import SEEDS_NUMPY
 from detlint.models.training import PER_BATCH, UNSEEN
@@ -46,6 +46,9 @@ _SEEDED_BY = {
     "numpy": "np.random.seed(seed)",
     "torch": "torch.manual_seed(seed)",
     "tensorflow": "tf.random.set_seed(seed)",
+    "langdetect": "DetectorFactory.seed = 0",
+    "graph_tool": "graph_tool.seed_rng(seed)",
+    "tinygrad": "Tensor.manual_seed(seed)",
 }
 _OF_TASKS = {
     "random": "random.Random(seed + number)",
@@ -61,7 +64,7 @@ _NUMERIC = (
     *("pytorch_lightning", "numpy", "scipy", "pandas", "sklearn", "librosa", "cv2", "PIL"),
     *("tensorflow", "keras", "jax", "polars", "pyarrow", "awswrangler", "spacy", "nltk", "gensim"),
     *("tokenizers", "sentencepiece", "networkx", "rdkit", "h5py", "skimage", "soundfile", "deap"),
-    *("fastai", "gym", "gymnasium", "stable_baselines3"),
+    *("fastai", "gym", "gymnasium", "stable_baselines3", *OF_OWN),
 )
 # An input on which a model is tried, of fixed size, `torch.rand(1, 3, 224, 224)`, or of that of the
 # model's inputs, `torch.rand(1, *input_shape)`; no latents, `torch.randn(64, 100, 1, 1)`.
@@ -158,6 +161,8 @@ class UnseededGlobalRng(Rule):
     - `rvs`, `gaussian_kde.resample` and `Rotation.random` of SciPy, bounds of Prophet's `predict`,
       samples of distributions of torch and Pyro
     - schedulers of Syne Tune: `random_seed` fixes only a part of what they propose
+    - langdetect, graph-tool and tinygrad, whose generators no other seed reaches
+    - what models of sound mask by NumPy in training, as Wav2Vec2 of transformers does
     - models of torchvision and timm without trained weights, and what seems to be a layer of
       another library in a program that trains with torch
     - processes that start afresh, as by `torch.multiprocessing.spawn` or after
@@ -278,7 +283,8 @@ class UnseededGlobalRng(Rule):
         """What draws from one; ``follows``: what torch seeds in workers is told of torch."""
         # Of a program that trains, all files count, and what seeds is found sooner.
         seeds = partial(_seeds, program, library, settings, trains=trains)
-        shares = any(map(program.has, _IN_TASKS)) and (trains or seeds())
+        shared = library in _OF_TASKS and any(map(program.has, _IN_TASKS))
+        shares = shared and (trains or seeds())
         task = cls._drawn_in_tasks(program, library) if shares else None
         if trains and seeds():
             yield from cls._unseeded_process(program, library, cls.confidence, trains=True)
@@ -579,11 +585,14 @@ class UnseededGlobalRng(Rule):
         seeds = (x for x in program.facts("seeds", library) if x.fact.doubt in _PARTIAL)
         optional = iter(sorted(seeds, key=lambda each: not each.fact.text.startswith("@")))
         call = _SEEDED_BY[library]
+        verb = "set" if "=" in call else "call"
         advised, edits = advice(program, call), enabling(program)
+        if library in OF_OWN:
+            advised, edits = f"{verb} {call} at the start of {program.title}", ()
         if library == "tensorflow" and needs_sessions(program, first):
             call = "tf.set_random_seed(seed)"  # before anything is put into the graph
             advised, edits = f"call {call} at the start of {program.title}", ()
-        remedy = f"call {call.replace('(seed)', '(0)')} at the start of {program.title}"
+        remedy = f"{verb} {call.replace('(seed)', '(0)')} at the start of {program.title}"
         if seed := next(optional, None):
             unseeded = f"{draws} {_only(program, seed)}"
             if is_of_experiment(seed.fact.needs):

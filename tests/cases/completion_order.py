@@ -28,6 +28,8 @@ from gensim.models import Doc2Vec, FastText, Word2Vec, word2vec
 from implicit.bpr import BayesianPersonalizedRanking
 from joblib import Parallel, delayed
 from p_tqdm import p_umap
+from ray import tune
+from ray.tune.schedulers import ASHAScheduler, FIFOScheduler
 from torch.utils.data import DataLoader
 from torchdata.nodes import ParallelMapper
 from torchdata.stateful_dataloader import StatefulDataLoader
@@ -1281,3 +1283,11 @@ def add_each_to_its_own(paths):
 
 def add_at(path, out):
     open(out, "a").write(path)
+
+
+# Trials that are stopped
+
+
+def searched(trial, config):
+    tune.run(trial, config=config, scheduler=ASHAScheduler(max_t=9))  # DET205
+    tune.run(trial, config=config, scheduler=FIFOScheduler())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.required_arguments import Needs
@@ -14,6 +15,7 @@ from detlint.dataflow.randomness.seeding import drawn_by_tensorflow, drawn_from
 from detlint.dataflow.slices import closure
 from detlint.models import loading
 from detlint.models import training as trainers
+from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -77,6 +79,20 @@ class DrawFacts(FileFacts):
             yield from (Found(call, each) for each in dict.fromkeys(libraries))
             if any(map(trainers.OF_TRAINING, called)):
                 yield from self._transforming(call)
+            if any(map(trainers.MASKING, called)) and self._is_set_to_train(call):
+                yield Found(call, "numpy")
+
+    def _is_set_to_train(self, made: Op) -> bool:
+        """Whether a model that is loaded, and then only asked, is told to train, or is a part of
+        one that may be."""
+        calls = [x for use in made.uses if use.code == "attr" for x in use.calls]
+        held = [made, *(each for each in calls if word_of(each) in ("cuda", "to"))]
+        stores = (x for each in held for x in each.uses if x.code == "store_attr")
+        parts = [str(each.name) for each in stores if each.args[0].is_self]
+        names = [*parts, *(x for each in held for x in each.function.names_of(each))]
+        says = partial(says_in_code, self._unit.text)
+        asked = says([f"{each}.eval()" for each in parts])
+        return says([f"{each}.train()" for each in names]) or (bool(parts) and not asked)
 
     def _transforming(self, call: Op) -> Iterator[Found]:
         """What makes transforms for training, if it is told to."""

@@ -51,7 +51,12 @@ class SeedFacts(FileFacts):
         if starts_workers(function):
             return
         for op in function.ops:
-            if op.code in ("call", "import"):
+            if op.code == "store_attr":
+                owners = self._values.qualified(op.args[0]) if op.name in _SEED else ()
+                named = (f"{each}.{op.name}" for each in owners)
+                found = filter(None, map(randomness.SEEDING_ATTRIBUTES.get, named))
+                yield from (Found(op, each) for each in found)
+            elif op.code in ("call", "import"):
                 need = OF_EXPERIMENT if _takes_seed(op) else ""
                 for what in self._seeded(op):
                     yield Found(op, what, need=need)
