@@ -72,6 +72,16 @@ def roles(text: str) -> list[str]:
             id="a data set for what asks",
         ),
         pytest.param(
+            "import cv2\ndef look(x):\n    cv2.imshow('x', read(x))\ndef read():\n    HERE\n",
+            ["showing"],
+            id="what shows a picture calls it",
+        ),
+        pytest.param(
+            "import cv2\ndef look(x):\n    cv2.imshow('x', x)\ndef change():\n    HERE\n",
+            [],
+            id="beside what shows a picture",
+        ),
+        pytest.param(
             "def ask(x):\n    net.predict(x)\ndef load():\n    HERE\n", [], id="beside what asks"
         ),
         pytest.param(

@@ -61,9 +61,8 @@ class UnsavedRandomState(Rule):
     - one finding for each program, at the place where it saves
 
     Lowers the confidence:
-    - nothing seeds torch, or only an option that is off by default: then runs that nobody
-      interrupts differ as well (DET102), reported as *possible*; not where weights of an earlier
-      run are loaded
+    - nothing seeds torch, or only an option that is off by default: then other runs differ as well
+      (DET102), reported as *possible*. Not weights of an earlier run
     - several files train, as those of several models do, or `ckpt_path` is a parameter, or only
       dropout draws, whose share is not a literal: *possible*
 

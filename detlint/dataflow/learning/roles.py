@@ -16,6 +16,7 @@ from detlint.dataflow.learning.outputs import only_shows
 from detlint.dataflow.slices import closure
 from detlint.index.entrypoints import main_line
 from detlint.models import roles as words
+from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.layout import layout_of, says_in_code
 from detlint.syntax.mentions import holds
 
@@ -40,33 +41,38 @@ class Roles:
         return (
             self.doubt_all(roles)
             or ("test" in roles and self._is_tested(offset))
-            or ("inference" in roles and self._is_asked(offset))
+            or ("inference" in roles and self._is_of(self._asked, offset))
+            or ("showing" in roles and self._is_of(self._shown, offset))
         )
 
     def doubt_all(self, roles: Iterable[str]) -> bool:
         """Whether all of the file has one of some roles."""
         return any(map(self._has, roles))
 
-    def _is_asked(self, offset: int) -> bool:
-        """Whether a model is asked for answers by what an offset lies in, what names that, and
-        what these call."""
+    def _is_of(self, parts: Collection[str], offset: int) -> bool:
         piece = self._unit.piece_at(offset)
-        return piece is not None and _part(piece) in self._asked
+        return piece is not None and _part(piece) in parts
 
     @cached_property
     def _asked(self) -> set[str]:
-        """The parts of the file that ask a model for answers, or belong to one that does so. A
-        data set is read by others: what it calls says nothing of these."""
-        text = self._unit.text
-        if _trains(self._unit) or not says_in_code(text, words.ANSWERS):
+        """The parts of the file that ask a model for answers, or belong to one that does so."""
+        if _trains(self._unit) or not says_in_code(self._unit.text, words.ANSWERS):
             return set()
-        if any(map(_keeps_rows, self._stores())):
-            return set()
-        parts: dict[str, str] = {}
+        return set() if any(map(_keeps_rows, self._stores())) else self._around(words.ANSWERS)
+
+    @cached_property
+    def _shown(self) -> set[str]:
+        """The same of one that only shows something: others may use the rest for more."""
+        return self._around((*words.SHOWS, *words.DISPLAYS)) if _shows(self._unit) else set()
+
+    def _around(self, signs: Collection[str]) -> set[str]:
+        """The parts of the file that hold one of some words, what names these, and what they call.
+        A data set is read by others: what it calls says nothing of these."""
+        text, parts = self._unit.text, dict[str, str]()
         for each in self._unit.pieces:
             own = layout_of(text).code_text(each.start, each.end)
             parts[_part(each)] = parts.get(_part(each), "") + own
-        asking = {name for name, own in parts.items() if any(x in own for x in words.ANSWERS)}
+        asking = {name for name, own in parts.items() if any(x in own for x in signs)}
         if asking == parts.keys():
             return asking
         calls = {name: parts.keys() & set(_WORD.findall(own)) for name, own in parts.items()}
@@ -164,7 +170,11 @@ def _answers(unit: Unit) -> bool:
     return any(_imports(unit, words.ANSWERING)) and not _trains(unit)
 
 
-_OF_FILES = {"test": _tests, "packaging": _packs, "showing": _shows, "inference": _answers}
+def _only_shows(unit: Unit) -> bool:
+    return unit.source.kind == NOTEBOOK and _shows(unit)
+
+
+_OF_FILES = {"test": _tests, "packaging": _packs, "showing": _only_shows, "inference": _answers}
 
 
 # What a listing lists
