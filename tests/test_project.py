@@ -3099,6 +3099,8 @@ def test_what_a_script_adds_to_the_path_by_convention_is_found(
         ("to_onnx.py", "x = torch.rand(1, size, size)\ntorch.onnx.export(net, x)", False),
         ("tests/serialize.py", "x = torch.rand(n)", False),
         ("benchmark.py", "x = torch.rand(n)", False),
+        ("benchmark.py", "x = torch.rand(n)\nprint(accuracy(x))", True),
+        ("benchmark.py", "import time; time.time()\nprint(accuracy(torch.rand(n)))", False),
         ("make.py", "x = torch.rand(n)", True),
         ("make.py", "x = torch.rand(1, *input_shape)", False),
         ("make.py", "x = torch.rand(config['input_shape'])", False),

@@ -90,8 +90,8 @@ def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:
     if _is_below(shown, rows.APART - rows.TESTS):
         return True
     of_name = _CHECKS & purpose(_stem(shown))
-    if not measures(shown, text):
-        of_name &= ~Purpose.MEASURES
+    if says_in_code(text, rows.MEASURES) and not measures(shown, text):
+        of_name &= ~Purpose.MEASURES  # it compares how good things are
     if of_name not in (Purpose.TESTS, NOTHING):
         return True
     tests = bool(of_name) or _is_below(shown, rows.TESTS)

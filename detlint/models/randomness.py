@@ -46,8 +46,6 @@ DRAWS |= {f"neurolab.net.{name}": "numpy" for name in words("newelm newff")}
 _ROTATIONS = "scipy.spatial.transform.Rotation.random"
 DRAWS[_ROTATIONS] = "numpy"
 DRAWS["pyro.sample"] = "torch"  # but for what was observed
-# Its electric cars do, and the seed that it is not given (CityLearn 2).
-DRAWS["citylearn.citylearn.CityLearnEnv"] = "numpy"
 # Libraries with a generator of their own: the operating system seeds langdetect's (1.0.9) and
 # graph-tool's, the clock tinygrad's (0.14).
 OF_OWN = {
@@ -70,8 +68,11 @@ DRAWS |= {
     for name in sorted(words(names))
 }
 # What draws from what it is given instead, and the place of that.
-GIVEN = ("generator", "obs", "random_seed", "random_state", "rng")
+GIVEN = ("generator", "obs", "random_state", "rng")
 GIVEN_AT = {_ROTATIONS: 1}
+# What does so by another name (CityLearn 2: its electric cars, and the seed that it is not given).
+GIVEN_BY = {"citylearn.citylearn.CityLearnEnv": "random_seed"}
+DRAWS |= dict.fromkeys(GIVEN_BY, "numpy")
 
 
 class DrawingMethod(NamedTuple):

@@ -39,7 +39,8 @@ def drawn_from(op: Op) -> str:
     if op.code != "call":
         return ""
     place = next(filter(None, map(randomness.GIVEN_AT.get, op.called)), None)
-    if any(op.given(each, place) is not None for each in randomness.GIVEN):
+    names = (*randomness.GIVEN, *filter(None, map(randomness.GIVEN_BY.get, op.called)))
+    if any(op.given(each, place) is not None for each in names):
         return ""
     found = next(filter(None, map(randomness.DRAWS.get, op.called)), "")
     return found or _of_method(op) or _of_tensor(op) or _of_model(op)
