@@ -64,6 +64,7 @@ class Kept:
             kept = cache.kept(_SECTION) or {}
             if kept and kept["state"] == self._state(kept["folders"]):
                 self._before = {name: _Part(*each) for name, each in kept["parts"].items()}
+        self._files = self.answers("files", ())
 
     def answers(self, name: str, files: Iterable[str], besides: object = "") -> Answers:
         """What is known of a part that depends on the contents of some files, by their real paths,
@@ -73,6 +74,17 @@ class Kept:
         same = bool(key) and known.key == key and isinstance(known.answers, dict)
         self._parts[name] = known if same else _Part(key, {})
         return self._parts[name].answers
+
+    def about(self, path: str) -> Answers:
+        """What is known of a file that depends on its content, and on what folders hold."""
+        try:
+            digest = self._index.digest(path).removeprefix(path)
+        except LookupError:
+            return {}
+        if path not in self._files or self._files[path][0] != digest:
+            self._files[path] = digest, {}
+        known: Answers = self._files[path][1]
+        return known
 
     def result(
         self, name: str, besides: object, ask: Callable[[Any], object], work: Callable[[], Work]

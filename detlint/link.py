@@ -22,7 +22,7 @@ from detlint.index.entrypoints import (
     says_so,
 )
 from detlint.index.index import Index
-from detlint.kept import Kept, Work
+from detlint.kept import Kept, Work, known
 from detlint.runner import collect_rarely
 from detlint.sources.cache import digest_of, dump, load
 from detlint.sources.kinds import NOTEBOOK, PYTHON
@@ -77,6 +77,7 @@ class Linker:
         self._others = self._opened()
         self._starts: dict[str, list[str]] = {}  # the real paths of all programs, by their roots
         self._begun: dict[str, list[Program]] | None = None
+        self._projects: dict[str, tuple[Project, list[str]]] = {}  # with what may be flat
         self._looked: dict[_Look, Work | None] = {}  # in whatever process
         self.failures: dict[str, str] = {}  # tracebacks of errors of ours, by the file at hand
         self.kept = Kept(cache, context, self.index) if kept is None and cache.keeps else kept
@@ -117,6 +118,7 @@ class Linker:
         started = {root: found.get(root, []) for root in sorted({*self._context.by_root, *found})}
         if started != self._starts:
             self._begun = self._begun and {}
+            self._projects.clear()
         self._starts = started
 
     def _judge(self, program: Program) -> None:
@@ -164,6 +166,7 @@ class Linker:
             self.index.units.close(files)
             self.index.drop(files)
             self._others = self._opened()
+            self._projects.pop(root, None)
             collect_rarely()
 
     def _work_ahead(self, findings: Sequence[Finding]) -> None:
@@ -217,6 +220,7 @@ class Linker:
             return list(findings)
         self.index.replace(path, source)
         self._others = self._opened()
+        self._projects.clear()
         others = (each for each in self._context.files if each != path)
         self._start([*([path] if runs else []), *filter(self.index.runs, others)])
         joined = self._linked(findings, {path: source.path})
@@ -302,10 +306,8 @@ class Linker:
         if groups and any(each not in names for each in self._starts.get(root, ())):
             # Where it is said must not depend on which files are linted.
             met = {each.path for each, _ in said}
-            rest = (each for each in self._known(root, None) if each.path not in met)
-            for program, finding in self._said(
-                judge, (x for x in rest if not files.isdisjoint(x.paths))
-            ):
+            rest = (each for each in self._known(root, None, files) if each.path not in met)
+            for program, finding in self._said(judge, rest):
                 group = groups.get((judge.about(finding), finding.confidence), [])
                 group.append((program, finding))
         yield from map(_joined, groups.values())
@@ -437,43 +439,55 @@ class Linker:
                 self.failures.setdefault(path, traceback.format_exc())
                 return otherwise
 
-    def _known(self, root: str, wanted: dict[str, str] | None) -> list[Program]:
+    def _known(
+        self, root: str, wanted: dict[str, str] | None, having: set[str] | None = None
+    ) -> list[Program]:
         """``_programs``, of which some may be judged already."""
         begun = (self._begun or {}).get(root)
-        if begun is None or wanted is None:
-            return self._programs(root, wanted) if begun is None else begun
-        return [each for each in begun if any(path in wanted for path in each.places)]
+        if begun is None:
+            return self._programs(root, wanted, having)
+        if having is not None:
+            return [each for each in begun if not having.isdisjoint(each.paths)]
+        return [x for x in begun if wanted is None or any(path in wanted for path in x.places)]
 
-    def _programs(self, root: str, wanted: dict[str, str] | None) -> list[Program]:
-        """The programs that have a root, or of these only those that are wanted; without the files
-        that only take the command line for others."""
-        files, follows = self._context.below(root), not self._context.alone
-        starts = sorted(filter(self._may_start, self._starts.get(root, ())))
-        project = Project(root, files, starts, self.index, follows=follows, kept=self.kept)
-        unsure = list(filter(self._may_be_flat, files))
+    def _project(self, root: str) -> tuple[Project, list[str]]:
+        if root not in self._projects:
+            files, follows = self._context.below(root), not self._context.alone
+            starts = sorted(filter(self._may_start, self._starts.get(root, ())))
+            found = Project(root, files, starts, self.index, follows=follows, kept=self.kept)
+            modules = (each for each in files if each.endswith(".py"))
+            asked = ((each, partial(self._may_be_flat, each)) for each in modules)
+            flat = [each for each, ask in asked if known(found.about(each), "flat", ask)]
+            self._projects[root] = found, found.unimported(flat)
+        return self._projects[root]
+
+    def _programs(
+        self, root: str, wanted: dict[str, str] | None, having: set[str] | None = None
+    ) -> list[Program]:
+        """The programs that have a root, or of these only those that are wanted, or that have some
+        files; without the files that only take the command line for others."""
+        project, flat = self._project(root)
+
+        def chosen(starts: Iterable[str]) -> Iterator[tuple[str, list[Located]]]:
+            for path in starts:
+                launched = [] if self._context.alone else self._launches.of(path)
+                places = {path, *(each.path for each in launched)}
+                left_out = wanted is not None and places.isdisjoint(wanted)
+                if not (left_out or (having and having.isdisjoint(project.closure(path)))):
+                    yield path, launched
+
         found = [
             self._made(project, path, launched)
-            for path, launched in self._chosen(project.entrypoints, wanted)
+            for path, launched in chosen(project.entrypoints)
             if not self._only_sets_up(path, project)
         ]
-        flat = self._chosen(project.unimported(unsure), wanted)
-        made = [self._made(project, *each) for each in flat]
+        made = [self._made(project, *each) for each in chosen(flat)]
         return found + [
             each
             for each in made
             if each.purpose.does_something()
             and not (self._is_in_package(each.path) and project.is_of_use(each.path))
         ]
-
-    def _chosen(
-        self, paths: Iterable[str], wanted: dict[str, str] | None
-    ) -> Iterator[tuple[str, list[Located]]]:
-        """What starts programs, with what launches it: all of it, or what is wanted."""
-        for path in paths:
-            launched = [] if self._context.alone else self._launches.of(path)
-            places = [path, *(each.path for each in launched)]
-            if wanted is None or any(each in wanted for each in places):
-                yield path, launched
 
     def _made(self, project: Project, path: str, launched: list[Located]) -> Program:
         program = Program(path, project, launched, lambda: self._launches.images)
@@ -482,10 +496,8 @@ class Linker:
         return program
 
     def _may_be_flat(self, path: str) -> bool:
-        """Whether a file that starts nothing by its text may be a program by what its statements
+        """Whether a module that starts nothing by its text may be a program by what its statements
         call."""
-        if not path.endswith(".py"):
-            return False
         if self._is_in_package(path):
             ask = partial(may_be_flat_in_package, path)
             return self.index.told(path, "may be flat in a package", ask) and not (

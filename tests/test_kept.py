@@ -5,18 +5,23 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from detlint.callgraph import project as callgraph
+from detlint.callgraph.graph import Graph
 from detlint.callgraph.program import Program
 from detlint.cli import main
 from detlint.index.index import Index
+from detlint.index.modules import Modules
 from detlint.link import Linker
+from detlint.sources.cache import Cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from detlint.rule import Rule
@@ -321,6 +326,60 @@ def test_of_files_that_did_not_change_nothing_is_asked_that_was_not_asked_before
     assert asked == {"b.py"}
 
 
+def test_of_files_that_did_not_change_no_imports_are_looked_up_again(
+    project: Project, lint: Callable[..., Found], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is asked again whether their statements make programs of them."""
+    root = project(FILES)
+    lint()
+    asked: set[tuple[str, str]] = set()
+
+    def noting(real: Callable[..., object], self: object, path: str, *how: object) -> object:
+        asked.add((real.__name__, os.path.basename(path)))
+        return real(self, path, *how)
+
+    for of, name in ((Modules, "imported"), (Linker, "_may_be_flat")):
+        noted = partial(noting, getattr(of, name))
+        monkeypatch.setattr(of, name, lambda *told, noted=noted: noted(*told))
+    (root / "train.py").write_text(f"{(root / 'train.py').read_text()}\n# changed\n")
+    lint("train.py")
+    assert asked == {
+        ("_may_be_flat", "train.py"),
+        ("imported", "train.py"),
+        ("imported", "build.py"),  # it makes what configurations name
+    }
+
+
+def test_programs_of_which_is_asked_later_are_entered_in_the_graphs_that_are_there(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project(FILES)
+    programs = [str(root / name) for name in ("train.py", "build.py")]
+    files = sorted(map(str, root.rglob("*.py")))
+    entered: list[tuple[int, str]] = []
+    real = Graph.take_in
+
+    def noting(self: Graph, paths: Sequence[str]) -> Iterator[str]:
+        for path in real(self, paths):
+            entered.append((id(self), path))
+            yield path
+
+    def told(*asked: str) -> list[tuple[bool, bool]]:
+        whole = callgraph.Project(str(root), files, programs, Index(Cache.disabled()))
+        for each in asked:
+            whole.expect(each)
+            reach = whole.reach_of(each)
+            parts = [(path, part) for path in files for part in whole.index.outline(path).uses]
+            found = [(reach.runs(each, *x), reach.may_run(each, *x)) for x in parts]
+        return found
+
+    alone = told(programs[1])
+    monkeypatch.setattr(Graph, "take_in", noting)
+    assert told(*programs) == alone
+    assert len(entered) == len(set(entered))
+    assert len({graph for graph, _ in entered}) == len(("calls", "names"))
+
+
 def test_a_program_that_asks_what_configurations_set_depends_on_these(
     project: Project, lint: Callable[..., Found], judged: list[str]
 ) -> None:
@@ -374,7 +433,7 @@ def test_judging_a_program_reads_no_file_that_it_does_not_import(
         outside.update(each for each in read if each not in program)
         return found
 
-    def programs(self: Linker, *asked: object) -> list[Program]:
+    def programs(self: Linker, *asked: Any) -> list[Program]:
         told = every(self, *asked)
         for program in told[1:]:  # the call graph is made of one program alone
             program._project._open.pop(program.path, None)

@@ -51,7 +51,17 @@ class Graph:
         self.targets: list[list[int]] = []
         self.joints: dict[int, list[tuple[int, int]]] = {}
         self.homes: list[str] = []
+        self._files: set[str] = set()
         self._numbers: dict[tuple[str, str], int] = {}
+
+    def take_in(self, paths: Iterable[str]) -> Iterator[str]:
+        """Those of some files that are not in it yet, each of which is entered now."""
+        for path in paths:
+            if path not in self._files:
+                yield path
+                self._files.add(path)
+                for told in ("_symbols", "_sources", "_all_sources"):
+                    vars(self).pop(told, None)
 
     def node(self, path: str, name: str) -> int:
         """The node of a symbol, made when it is first asked for; without a path, of a name."""
@@ -162,19 +172,20 @@ _IMPORTS = frozenset({"import_module", "__import__"})
 _INSTANTIATE = _IMPORTS | {"instantiate", "locate", "LightningCLI"}
 
 
-def call_graph(
+def enter_calls(  # noqa: PLR0913 - what names mean
+    graph: Graph,
     paths: Iterable[str],
     index: Index,
     definitions: Definitions,
     offers: Offers,
+    *,
     targets: Sequence[str],
-) -> Graph:
+) -> None:
     """Which parts the text shows to be used by which: names are followed to where they are
     defined, and only those of unknown origin stand for all of that name. What configurations have
     made, the ``targets``, is used where something instantiates it."""
     made = [":".join(each.rpartition(".")[::2]) for each in targets]
-    graph = Graph()
-    for path in paths:
+    for path in graph.take_in(paths):
         outline = index.outline(path)
         for part, uses in outline.uses.items():
             _enter(graph, path, part, outline.classes)
@@ -192,7 +203,6 @@ def call_graph(
                     leads += [graph.node(*symbol) for symbol in found]
             _offer(graph, path, part, uses, offers)
             _hand_on(graph, path, part, uses, offers)
-    return graph
 
 
 def _hand_on(graph: Graph, path: str, part: str, uses: Uses, offers: Offers) -> None:
@@ -229,11 +239,10 @@ def _enter(graph: Graph, path: str, part: str, classes: Mapping[str, Sequence[st
             graph.join(graph.node(path, owner), graph.node("", METHOD + word), here)
 
 
-def name_graph(paths: Iterable[str], index: Index, offers: Offers) -> Graph:
+def enter_names(graph: Graph, paths: Iterable[str], index: Index, offers: Offers) -> None:
     """Which functions and classes may be used by which, for all that one can see: a name stands
     for all that bear it. Methods count for their classes."""
-    graph = Graph()
-    for path in paths:
+    for path in graph.take_in(paths):
         for part, uses in index.outline(path).uses.items():
             owner = part.partition(".")[0]
             here = graph.node(path, owner)
@@ -244,7 +253,6 @@ def name_graph(paths: Iterable[str], index: Index, offers: Offers) -> Graph:
             named = {*uses.names, *uses.attributes}
             targets += [graph.node("", LOOKED_UP + each) for each in named]
             _offer(graph, path, owner, uses, offers)
-    return graph
 
 
 def _offer(graph: Graph, path: str, part: str, uses: Uses, offers: Offers) -> None:

@@ -323,7 +323,9 @@ class OtherFiles:
 
     def _imported_by(self, paths: Iterable[str]) -> list[str]:
         first, *rest = paths
-        return self._modules(self._root_of(first)).closure([first, *rest], self._index.imports)
+        modules = self._modules(self._root_of(first))
+        wanted = self._index.imports
+        return modules.closure([first, *rest], lambda x, _: modules.imported(x, wanted(x)))
 
     def trains_with(self, path: str) -> bool:
         """Whether programs that import a file train, as far as names of modules tell. What others

@@ -9,6 +9,7 @@ from functools import cache, cached_property, partial
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from detlint.callgraph.graph import Graph
 from detlint.callgraph.reachability import Reachability
 from detlint.grouping import grouped
 from detlint.index.facts import runs_with
@@ -72,10 +73,14 @@ class Project:
         self.index = index
         self._root = root
         self._files = files
+        self._places = {path: place for place, path in enumerate(files)}
         self._follows = follows
         self._kept = kept
-        self._modules = Modules(root, index.folders, Misplaced(index, lambda: files))
+        self._misplaced = Misplaced(index, lambda: files)
+        self._modules = Modules(root, index.folders, self._misplaced)
         self._definitions = Definitions(index, self._modules)
+        # Of calls and of names, by what configurations have made.
+        self._graphs = cache(lambda _targets: (Graph(), Graph()))
         self._entrypoints = entrypoints
         self._closures: dict[str, list[str]] = {}
         self._open: dict[str, list[str]] = {}  # programs of which more is asked, with their files
@@ -297,11 +302,27 @@ class Project:
         modules = dict.fromkeys(each.rpartition(".")[0] for each in named)
         return [*self.index.imports(path), *(Import(each, 0, ()) for each in modules)]
 
+    def _run_with(self, path: str, start: str) -> Iterable[str]:
+        """The files that run with one, in a program of a folder: kept where no other says that."""
+        told = self.about(path) if self._follows else {}
+        if "imports" in told:
+            return map(self._files.__getitem__, told["imports"])
+        found = [*self._modules.imported(path, self._imports(path), start)]
+        places = [*map(self._places.get, found)]
+        rests = path in self._misplaced.torn or self._misplaced.considered(path)
+        if None not in places and not (rests or self._instantiates(path)):
+            told["imports"] = places
+        return found
+
+    def about(self, path: str) -> Answers:
+        """What is known of a file by its content and by what folders hold, which is kept."""
+        return {} if self._kept is None else self._kept.about(path)
+
     def closure(self, path: str) -> list[str]:
         """A file and all that it imports, in the order in which they are met."""
         if path not in self._closures:
             start = os.path.dirname(path)
-            self._closures[path] = self._modules.closure([path], self._imports, start=start)
+            self._closures[path] = self._modules.closure([path], self._run_with, start=start)
         return self._closures[path]
 
     def depends_on(self, path: str) -> tuple[object, ...]:
@@ -322,7 +343,7 @@ class Project:
     def is_of_use(self, path: str) -> bool:
         """Whether any file of the project imports one, also one that no program does."""
         others = (each for each in self._files if each.endswith((".py", ".ipynb")) and each != path)
-        return any(path in self._modules.closure([each], self._imports, 1) for each in others)
+        return any(path in self._modules.closure([each], self._run_with, 1) for each in others)
 
     def unimported(self, paths: Sequence[str]) -> list[str]:
         """Those of some files that no program imports, nor another of them."""
@@ -339,21 +360,23 @@ class Project:
     def expect(self, path: str) -> None:
         """More will be asked of a program: what several reach is told at once."""
         if path not in self._open:
-            self._open[path], self._reach = self.closure(path), None
+            self._open[path] = self.closure(path)
 
     def reach_of(self, path: str) -> Reachability:
         """What programs reach, this one among them."""
         if path not in self._open:
-            for each in self.entrypoints:
+            for each in (path, *self.entrypoints):
                 self.expect(each)
-        if self._reach is None:
+        if self._reach is None or self._reach.programs < len(self._open):
+            targets = self._targets_of(chain.from_iterable(self._open.values()))
             self._reach = Reachability(
                 self._open,
                 self.index,
                 self._modules,
                 self._definitions,
                 started={each: self.installed.get(each, []) for each in self._open},
-                targets=self._targets_of(chain.from_iterable(self._open.values())),
+                targets=targets,
+                graphs=self._graphs(tuple(targets)),
             )
         return self._reach
 

@@ -15,9 +15,9 @@ from detlint.callgraph.graph import (
     OFFERED,
     Offers,
     are_among,
-    call_graph,
+    enter_calls,
+    enter_names,
     flood,
-    name_graph,
 )
 from detlint.callgraph.precedence import Precedence
 from detlint.dataflow.slices import closure
@@ -41,7 +41,7 @@ class Reachability:
 
     ``closures`` holds the files of each program, by the real path at which it starts, ``started``
     the functions of that file that are called besides, and ``targets`` what configurations have
-    made.
+    made. ``graphs``, of calls and of names, take in the files that they do not have yet.
     """
 
     def __init__(  # noqa: PLR0913 - what is known of the project
@@ -53,12 +53,15 @@ class Reachability:
         *,
         started: Mapping[str, Sequence[str]],
         targets: Sequence[str],
+        graphs: tuple[Graph, Graph],
     ) -> None:
         self._started = started
+        self._graphs = graphs
         self._targets = targets
         self._index = index
-        self._modules = modules
         self._definitions = definitions
+        self._offers = Offers(index, modules)
+        self.programs = len(closures)
         self._bits = {path: _PROGRAM << place for place, path in enumerate(closures)}
         self._within: dict[str, int] = {}  # of each file, the programs that it is part of
         for path, files in closures.items():
@@ -183,20 +186,16 @@ class Reachability:
         return files
 
     @cached_property
-    def _offers(self) -> Offers:
-        return Offers(self._index, self._modules)
-
-    @cached_property
     def _calls(self) -> Graph:
-        files, definitions = self._files, self._definitions
+        graph, told = self._graphs[0], (self._index, self._definitions, self._offers)
         # Names are followed through packages that offer each other's.
-        return in_deep_stack(
-            lambda: call_graph(files, self._index, definitions, self._offers, self._targets)
-        )
+        in_deep_stack(lambda: enter_calls(graph, self._files, *told, targets=self._targets))
+        return graph
 
     @cached_property
     def _names(self) -> Graph:
-        return name_graph(self._files, self._index, self._offers)
+        enter_names(self._graphs[1], self._files, self._index, self._offers)
+        return self._graphs[1]
 
     @cached_property
     def defining(self) -> dict[str, list[str]]:

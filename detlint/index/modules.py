@@ -61,7 +61,7 @@ class Modules:
     def closure(
         self,
         paths: Iterable[str],
-        imports_of: Callable[[str], Iterable[Import]],
+        files_of: Callable[[str, str], Iterable[str]],
         steps: int = sys.maxsize,
         start: str = "",
     ) -> list[str]:
@@ -72,21 +72,24 @@ class Modules:
         while fresh and steps:
             known, steps = len(met), steps - 1
             for each in fresh:
-                met.update(self._run_with(each, imports_of, start))
+                met.update(self._run_with(each, files_of, start))
             fresh = list(islice(met, known, None))
         return list(met)
 
     def _run_with(
-        self, path: str, imports_of: Callable[[str], Iterable[Import]], start: str
+        self, path: str, files_of: Callable[[str, str], Iterable[str]], start: str
     ) -> dict[str, None]:
         """The files that run with one, in a program of a folder."""
         known = self._imported.get((path, ""), self._imported.get((path, start)))
         if known is None:
-            found = [self.files(path, wanted, start) for wanted in imports_of(path)]
-            known = dict.fromkeys(chain.from_iterable(found))
+            known = dict.fromkeys(files_of(path, start))
             torn = self._misplaced is not None and path in self._misplaced.torn
             self._imported[path, start if torn else ""] = known
         return known
+
+    def imported(self, importer: str, wanted: Iterable[Import], start: str = "") -> Iterator[str]:
+        """``files`` of several imports."""
+        return chain.from_iterable(self.files(importer, each, start) for each in wanted)
 
     def files(self, importer: str, wanted: Import, start: str = "") -> tuple[str, ...]:
         """The files that run when a file imports something: packages' own first; ``start``: in a
