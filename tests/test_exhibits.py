@@ -486,7 +486,8 @@ def test_what_the_program_freezes_of_a_model_of_another_file_is_not_named(  # no
 
 _PLACES = """
 import absent
-from transformers import AutoBackbone, AutoFeatureExtractor
+from torch_geometric.nn import Node2Vec
+from transformers import AutoBackbone, AutoFeatureExtractor, PreTrainedModel, PretrainedConfig
 
 def select(fast):
     if fast:
@@ -526,6 +527,8 @@ if __name__ == "__main__":
         ("absent.device()", "self.body(x.to(self.found))", "", "[possible]"),
         ("absent.device('x')", "self.body(x.to(self.found))", "", "[possible]"),
         ("AutoFeatureExtractor.from_pretrained('x')", "self.body(self.found(x))", "", "[possible]"),
+        ("PreTrainedModel(PretrainedConfig())", "self.body(self.found(x))", "", "[possible]"),
+        ("Node2Vec(None)", "self.body(self.found(x))", "", "[possible]"),
         ("AutoBackbone.from_pretrained('x')", "self.found(x)", "", "model that is not seen here"),
         # What it gets is called, computes with what it is given, or is computed with.
         ("absent.block()", "self.found(x)", "", "model that is not seen here"),
@@ -715,6 +718,73 @@ def test_small_layers_of_timm_are_known(
     assert ("[possible]" in said) is told.startswith("and neither")
 
 
+_SAMPLING = """
+import torch
+
+class Sampler:
+    def __init__(self, model):
+        self.model = model
+
+    def give(self, x):
+        with {within}:
+            return self._cut(self.model(x))
+
+    def _cut(self, x):
+        return x[torch.cumsum(x.softmax(-1), -1) > 0.9]
+"""
+_LOADING = """
+from transformers import AutoModelForCausalLM
+
+def load(name):
+    model = AutoModelForCausalLM.from_pretrained(name)
+    model.to("cpu")
+    return {given}
+"""
+_OF_OTHERS = """
+import torch
+from sampling import Sampler
+from loading import load
+
+def train(model, rows):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in rows:
+        model(x.cuda()).sum().backward()
+        optimizer.step()
+
+def main(make):
+    model = make().cuda()
+    model.load_state_dict(load("gpt2"))
+    train(model, torch.load("rows.pt"))
+    print(Sampler(model).give(torch.ones(1, 1).cuda()))
+
+if __name__ == "__main__":
+    import nets
+    main(**nets.OPTIONS)
+"""
+
+
+@pytest.mark.parametrize(
+    ("within", "given", "told"),
+    [
+        ("torch.no_grad()", "dict(model.state_dict())", ["[possible]"]),
+        ("torch.no_grad()", "model(model.state_dict())", ["` at loading.py:5", "[likely]"]),
+        ("open('x')", "dict(model.state_dict())", ["torch.cumsum()` at sampling", "[likely]"]),
+    ],
+)
+def test_what_samples_or_only_gives_its_weights_is_not_named(
+    within: str,
+    given: str,
+    told: list[str],
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    texts = (_SAMPLING.format(within=within), _LOADING.format(given=given), _OF_OTHERS)
+    project(dict(zip(("sampling.py", "loading.py", "train.py"), texts, strict=True)))
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    said = capsys.readouterr().out
+    assert all(each in said for each in told)
+
+
 _OF_TEXTS = """
 from transformers import AutoModelForMaskedLM, AutoModelForImageClassification, Trainer
 
@@ -726,30 +796,31 @@ if __name__ == "__main__":
     main([])
 """
 _MASKED = "AutoModelForMaskedLM.from_pretrained('bert-base-uncased'{})"
+_PICTURES = "AutoModelForImageClassification.from_pretrained('vit'{})"
 
 
 @pytest.mark.parametrize(
-    ("made", "confidence", "told"),
+    ("made", "asked", "confidence", "told"),
     [
-        (_MASKED.format(""), "likely", "a model that is not seen here"),
-        (_MASKED.format(", attn_implementation='sdpa'"), "likely", "a model that is not seen here"),
-        (_MASKED.format(", attn_implementation=how()"), "likely", "a model that is not seen here"),
-        (_MASKED.format(", attn_implementation='eager'"), "possible", "what may differ"),
-        (
-            "AutoModelForImageClassification.from_pretrained('vit', attn_implementation='eager')",
-            "likely",
-            "a model that is not seen here",
-        ),
+        (_MASKED.format(""), "", "likely", "a model that is not seen here"),
+        (_MASKED.format(""), "transformers==4.35", "possible", "a model that is not seen here"),
+        (_MASKED.format(""), "transformers>=4.35", "likely", "a model that is not seen here"),
+        (_PICTURES.format(""), "transformers==4.35", "likely", "a model that is not seen here"),
+        (_MASKED.format(", attn_implementation='sdpa'"), "", "likely", "a model that is not seen"),
+        (_MASKED.format(", attn_implementation=how()"), "", "likely", "a model that is not seen"),
+        (_MASKED.format(", attn_implementation='eager'"), "", "possible", "what may differ"),
+        (_PICTURES.format(", attn_implementation='eager'"), "", "likely", "a model that is not"),
     ],
 )
-def test_models_of_texts_may_repeat_without_fused_attention(
+def test_models_of_texts_may_repeat_without_fused_attention(  # noqa: PLR0913, PLR0917
     made: str,
+    asked: str,
     confidence: str,
     told: str,
     project: Callable[[dict[str, str]], Path],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    project({"train.py": _OF_TEXTS.format(made=made)})
+    project({"train.py": _OF_TEXTS.format(made=made), "requirements.txt": asked})
     options = ("--output-format", "json", "--min-confidence", "possible")
     main(["--no-cache", "--select", "DET304", *options, "."])
     (found,) = json.loads(capsys.readouterr().out)

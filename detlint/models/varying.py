@@ -26,7 +26,7 @@ WORDS = (
     *("dot_product_attention", "AdaptiveLogSoftmaxWithLoss", "LocalResponseNorm"),
     *("cumprod(", "logcumsumexp(", "spmm(", "torch.sparse", "sparse_coo_tensor("),
     *("from_pretrained(", "from_config(", "hub.load(", "jit.load(", "create_model(", "models."),
-    *("SEModule", "SqueezeExcite", "EcaModule", "ConvMlp", "atomic_add("),
+    *("Node2Vec", "Path2Vec", "SEModule", "SqueezeExcite", "EcaModule", "ConvMlp", "atomic_add("),
 )
 # … and by which qualified names they are known, the surest first: "seen" differed on a GPU, a
 # "model" is one that is not seen. `cudnn.deterministic = True` has what is of convolutions repeat.
@@ -77,6 +77,7 @@ KINDS = {
     BY_SIZE: Names(
         """
         torch.nn.**.Embedding torch.{nn.functional.,}embedding torch.{cumprod,logcumsumexp}
+        torch_geometric.nn.**.{Node2Vec,MetaPath2Vec}
         """
     ),
 }
@@ -88,6 +89,7 @@ UNFUSED = Names(
     """
 )
 ATTENTION, EAGER = "attn_implementation", "eager"  # how such are told not to fuse it
+FUSED_SINCE = "4.36"  # of transformers
 # Nor is it fused where its weights are asked for, too, which this parameter says by default.
 WEIGHING = Names("torch.nn.**.MultiheadAttention")
 WEIGHTS, WEIGHTS_AT = "need_weights", 4
@@ -145,6 +147,7 @@ _REPEATING = Names(
     torchvision.ops.**.{sigmoid_focal_loss,box_area,box_convert,box_iou,generalized_box_iou}
     imitation.algorithms.bc.BC imitation.{data,util}.**.*
     transformers.**.*{FeatureExtractor,Processor,ProcessorFast,Tokenizer,TokenizerFast}.from_pretrained
+    transformers.**.{PreTrainedModel,GenerationMixin,*Config}
     """
 )
 # The last words of names that say that a class or function of any library is none of these.

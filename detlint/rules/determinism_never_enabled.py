@@ -8,7 +8,7 @@ from detlint.callgraph.roles import is_below_tests
 from detlint.callgraph.start import advice, enabling
 from detlint.models.settings import SWITCHED_SINCE
 from detlint.models.training import CHOOSING, DEVICES, MOVES, MOVING, WITHOUT_CUDA
-from detlint.models.varying import BY_SIZE, is_model
+from detlint.models.varying import BY_SIZE, FUSED_SINCE, UNFUSED, is_model
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.program import Program
     from detlint.callgraph.variation import Varying
     from detlint.finding import Finding, Step
+    from detlint.index.facts import Fact
     from detlint.settings import Settings
 
 _TORCH = (
@@ -70,8 +71,8 @@ class DeterminismNeverEnabled(Rule):
       tensors that are no layer's: *possible*. With `cudnn.deterministic = True`, and no
       `benchmark`, convolutions repeat, also torchvision's ResNets. Nothing but an `Embedding` of
       unknown size is *possible*, too: large ones repeated. So is Transformers' model of texts with
-      `attn_implementation="eager"`. So is a model without a name that is seen, of a library that
-      is not for pictures
+      `attn_implementation="eager"`, or of releases before 4.36. So is a model without a name that
+      is seen, of a library that is not for pictures
     - the program is for something else by its name, or lies in a folder of tests: *possible*. So
       is one that only tries what its file defines, and names no device there
     - it has a trainer and reads configurations, of which one in the project turns determinism on,
@@ -152,7 +153,9 @@ class DeterminismNeverEnabled(Rule):
             hidden = not varying.is_trained and place != _UNNAMED
             if not (hidden and program.variation.hides_models()):
                 sure = Confidence.POSSIBLE
-        if varying.at is not None and varying.at.fact.what == BY_SIZE:
+        if varying.at is not None and (
+            varying.at.fact.what == BY_SIZE or _is_unfused(program, varying.at.fact)
+        ):
             sure = Confidence.POSSIBLE
         yield program.finding(
             cls,
@@ -215,6 +218,12 @@ def _with(program: Program, varying: Varying) -> str:
     if is_model(at.fact.what):
         return f", with a model that is not seen here: {what}"
     return f", with what may differ from run to run on a GPU: {what}"
+
+
+def _is_unfused(program: Program, named: Fact) -> bool:
+    """Whether it is a model of texts, of releases of transformers that fuse no attention."""
+    text = UNFUSED(f"transformers.{named.text.removeprefix('transformers.')}")
+    return text and program.asks_for_older("transformers", FUSED_SINCE)
 
 
 def _place(program: Program) -> str:

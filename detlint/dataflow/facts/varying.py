@@ -14,10 +14,12 @@ from detlint.dataflow.learning.trained import LOSS, MODEL, WEIGHTS, Trained, giv
 from detlint.dataflow.numerics import tensors
 from detlint.dataflow.numerics.gradients import Gradients
 from detlint.dataflow.numerics.layers import whole_of
+from detlint.dataflow.slices import closure
 from detlint.grouping import grouped
 from detlint.index.facts import MAY_BE, THAWS, TRAINER, UNSEEN_NAMES
 from detlint.models import layers, varying
 from detlint.models import training as trainers
+from detlint.models.attention import MOVES
 from detlint.models.tf_data import plain_name
 
 if TYPE_CHECKING:
@@ -56,11 +58,11 @@ class VaryingFacts(FileFacts):
             library = self._training.library(call)
             if word in trainers.BACKWARDS and library:
                 loss = call.given("loss", 0) or method.args[0]
-                return self._told_of(self._trained.made_of(loss, LOSS))
+                return " ".join(sorted(self._trained.made_of(loss, LOSS)))
             return self._fitted(call) if library in ("torch", TRAINER) else None
         # A class, or ``getattr(torch.optim, name)``.
         if (word[:1].isupper() or method.code == "call") and self._is_optimizer(call):
-            return self._told_of(self._trained.made_of(call.given("params", 0), WEIGHTS))
+            return " ".join(sorted(self._trained.made_of(call.given("params", 0), WEIGHTS)))
         return None
 
     def _is_optimizer(self, call: Op) -> bool:
@@ -89,11 +91,7 @@ class VaryingFacts(FileFacts):
         parts = [self._trained.made_of(each, MODEL, sure=sure) for each, sure in given]
         told = set().union(*parts)
         seen = any(not each.startswith(MAY_BE) for each in told)
-        return self._told_of(told if seen else {*told, UNSEEN_NAMES})
-
-    @staticmethod
-    def _told_of(names_: set[str]) -> str:
-        return " ".join(sorted(names_))
+        return " ".join(sorted(told if seen else {*told, UNSEEN_NAMES}))
 
     def layers(self, function: Function) -> Iterator[Found]:
         """Layers and models that may, where code names them, or derives a class from one."""
@@ -175,11 +173,14 @@ class VaryingFacts(FileFacts):
         word = str(named.name).rpartition(".")[2]
         if kind == varying.OF_FACTORS or word[:1].isupper():
             return self._is_idle(named) or self._is_weighed(named)
+        off = bool(named.calls) and all(map(self._is_off, named.calls))
+        return off or self._is_idle(named)
+
+    def _is_off(self, call: Op) -> bool:
+        """Whether no gradients are recorded in all that calls the function around."""
         from detlint.dataflow.numerics.operator_gradients import are_off_for_callers
 
-        calls = named.calls
-        off = bool(calls) and all(are_off_for_callers(self._gradients, x.function) for x in calls)
-        return off or self._is_idle(named)
+        return are_off_for_callers(self._gradients, call.function)
 
     def _is_idle(self, named: Op) -> bool:
         """Whether no layer that is made of a class gets a gradient."""
@@ -220,13 +221,12 @@ class VaryingFacts(FileFacts):
                 if (
                     differs(operators, match)
                     and not varying.kind_of([match.row.name])
+                    and not self._is_off(match.call)
                     and (match.row.direction != "backward" or may_be_trained(operators, match))
                 ):
-                    scans = match.row.name in SCANS
                     what = varying.BY_INDEX if match.takes_index else "torch"
-                    yield Found(
-                        match.call, varying.BY_ROW if scans else what, operators.shown(match)
-                    )
+                    what = varying.BY_ROW if match.row.name in SCANS else what
+                    yield Found(match.call, what, operators.shown(match))
 
     def of_atomics(self, call: Op) -> str | None:
         """What adds up by atomics on a GPU in TensorFlow: sums over segments, and the "gradient"
@@ -260,11 +260,20 @@ def _used(named: Op) -> Op:
 
 
 def _is_frozen(named: Op) -> bool:
-    """Whether all models that a call makes get no gradient, or are asked without."""
-    made = [Fate(call).facts for call in named.calls]
-    return bool(made) and all(
-        not facts.isdisjoint(("asked", "frozen")) and "trained" not in facts for facts in made
+    """Whether all models that a call makes get no gradient, are asked without, or only give their
+    weights to others."""
+    told = [Fate(call).facts for call in named.calls]
+    return bool(told) and all(
+        (not facts.isdisjoint(("asked", "frozen")) and "trained" not in facts) or _gives_away(call)
+        for facts, call in zip(told, named.calls, strict=True)
     )
+
+
+def _gives_away(made: Op) -> bool:
+    """``model.to("cpu")``, ``model.state_dict()``, and no more."""
+    moved = closure([made], lambda x: (y for use in x.uses if use.name in MOVES for y in use.calls))
+    taken = {use.name if use.code == "attr" else use.code for each in moved for use in each.uses}
+    return "state_dict" in taken and taken <= {"state_dict", "config", "drop", *MOVES}
 
 
 def _is_unfused(call: Op) -> bool:
