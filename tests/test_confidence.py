@@ -567,6 +567,17 @@ def test_what_others_may_install_is_possible_where_only_tests_use_it(
     assert lint("--select", "DET203,DET204") == left
 
 
+@pytest.mark.parametrize(
+    ("more", "left"), [({}, []), ({"__init__.py": ""}, [OF_FUNCTION, OF_CLASS])]
+)
+def test_what_lies_beside_a_package_and_is_none_is_not_installed(
+    project: Project, lint: Lint, more: dict[str, str], left: list[str]
+) -> None:
+    inside = {"unused.py": UNUSED, "train.py": TRAINER, **more}
+    project({"setup.py": SETUP, **{f"tools/{name}": text for name, text in inside.items()}})
+    assert lint("--select", "DET203,DET204") == left
+
+
 DEAD = """\
 import random
 import time

@@ -694,6 +694,23 @@ EACH = f"{USES}for row in rows:\n    torch.save(torch.load(row['file']), row['na
 FIRST = f"{USES}print(torch.load(rows[0]['file']))\n"
 
 
+@pytest.mark.parametrize(
+    ("one", "more", "rows"),
+    [
+        ("use.py", "", [4]),
+        ("use.ipynb", "", []),
+        ("use.ipynb", "json.dump(NAMES, open('names.json', 'w'))\n", [5]),
+    ],
+)
+def test_what_nothing_reads_of_a_notebook_is_nowhere_imported(
+    engine: Callable[..., Engine], one: str, more: str, rows: list[int]
+) -> None:
+    text = f"import json\nimport os\n\nNAMES = [x.upper() for x in os.listdir('data')]\n{more}"
+    whole = notebook(text) if one.endswith(".ipynb") else text
+    found = engine("DET203").lint_bytes(one, whole.encode())
+    assert [each.row for each in found] == rows
+
+
 @pytest.mark.parametrize("one", ["use.py", "use.ipynb"])
 @pytest.mark.parametrize(("text", "number"), [(EACH, 0), (FIRST, 1)])
 def test_a_notebook_calls_as_another_file_does(

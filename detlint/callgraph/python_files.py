@@ -235,7 +235,20 @@ class PythonFiles:
 
     def is_installed(self, path: str) -> bool:
         """Whether a file is one of a package that others install."""
-        return self._unpacked or any(path.startswith(each) for each in self._packages)
+        return self._unpacked or any(self._takes(each, path) for each in self._packages)
+
+    def _takes(self, build: str, path: str) -> bool:
+        """Whether a file that makes a package takes another: one beside it, or in a folder that is
+        a package, or that it names. Tests are run by whoever has them."""
+        folder = os.path.join(os.path.dirname(build), "")
+        top, _, below = path.removeprefix(folder).partition(os.sep)
+        return path.startswith(folder) and (
+            not below
+            or top == "src"
+            or self._tests(path)
+            or os.path.join(folder, top, "__init__.py") in self._paths
+            or any(f"{quote}{top}" in self._index.source(build).text for quote in "\"'")
+        )
 
     def never_calls(self, path: str, row: int) -> bool:
         """Whether Python gets to a line of C++ or CUDA by names that none of the files holds."""
@@ -257,8 +270,8 @@ class PythonFiles:
 
     @cached_property
     def _packages(self) -> list[str]:
-        """The folders of packages that others install."""
-        return [os.path.join(os.path.dirname(each), "") for each in self._all if self._builds(each)]
+        """What makes packages that others install."""
+        return [each for each in self._all if self._builds(each)]
 
     def _builds(self, path: str) -> bool:
         """Whether a file makes what lies beside it a package, and that has a module or a package of

@@ -82,7 +82,7 @@ class References:
 
     def is_for_a_script(self, name: str) -> bool:
         """Whether nobody imports a name of the module."""
-        return name == "_" or (not name.isupper() and self._is_script)
+        return name == "_" or self._is_notebook or (not name.isupper() and self._is_script)
 
     @cached_property
     def _is_script(self) -> bool:

@@ -2460,6 +2460,13 @@ def find_image(folder, name, index):
     return [each for each in os.listdir(folder) if "{}_{:02d}_".format(name, index) in each][0]  # possible DET203
 
 
+def find_by_a_name(folder, name, best):
+    yield [x for x in os.listdir(folder) if name.lower() in x.lower()][0]  # possible DET203
+    yield [x for x in os.listdir(folder) if x.startswith(f"epoch={best}")][0]  # possible DET203
+    yield [x for x in os.listdir(folder) if x.startswith(f"{name}_epoch")][0]  # DET203
+    yield next((x for x in Path(folder).rglob("*") if x.is_dir() and x.name == name), folder)  # possible DET203
+
+
 def find_first_of_all(d):
     names = []
     try:

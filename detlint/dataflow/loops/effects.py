@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import path_of, said, whole_function, word_of
-from detlint.dataflow.loops import groups, rounds
+from detlint.dataflow.loops import groups
 from detlint.dataflow.loops.round_calls import Calls
 from detlint.dataflow.loops.round_containers import Containers
 from detlint.dataflow.loops.round_variables import Variables
-from detlint.dataflow.loops.rounds import SEEDING, Round, is_name_of, is_same, is_shared_out, looped
+from detlint.dataflow.loops.rounds import SEEDING, Round, is_same, is_shared_out, looped
+from detlint.dataflow.orders.expected import is_named
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
 from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.references import is_only_changed, stores_of
@@ -264,8 +265,7 @@ class Effects:
         listed = self.whole(head.args[0])
         if word_of(listed) == "rglob" or self._orders.root not in {listed, *made_of(listed)}:
             return False
-        asked = (x for test in head.region.conditions() for x in rounds.equals(self._values, test))
-        return any(is_name_of(one, head) and not is_name_of(other, head) for one, other in asked)
+        return any(is_named(self._values, test, head) for test in head.region.conditions())
 
     def counts(self, head: Op) -> bool:
         """Whether the number that ``enumerate`` gives decides what a comprehension collects."""
@@ -313,8 +313,7 @@ class Effects:
         if word_of(over) not in ("range", "trange") or len(over.args) < 2:
             return None
         for each in over.args[1:]:
-            sources = [each, *each.args] if each.code == "phi" else [each]
-            for source in sources:
+            for source in [each, *each.args] if each.code == "phi" else [each]:
                 if source.code == "call" and "builtins.len" in self._values.called(source):
                     return key if source.args[1] is value else None
         return None
@@ -384,25 +383,14 @@ class Effects:
 
     def _is_common(self, value: Op) -> bool:
         """``a & b``: whoever takes one of what two sets have in common expects no more."""
-        if not self._orders.distinct:
-            return False
-        if value.code == "binary":
-            return bool(value.name == "BitAnd")
-        if value.code == "call":
-            return word_of(value) == "intersection"
-        return False
+        binary = value.code == "binary" and value.name == "BitAnd"
+        return self._orders.distinct and (binary or word_of(value) == "intersection")
 
     def _tells_one(self, length: Op, use: Op) -> bool:
         """Whether a comparison of a length with one decides that a use is reached."""
-        for compare in readers(length):
-            if compare.code != "compare" or len(compare.args) != 2:
-                continue
-            one = _says_one(compare)
-            if one is not None and any(
-                _decides(test, compare, use, one) for test in _tests_of(compare)
-            ):
-                return True
-        return False
+        asked = (x for x in readers(length) if x.code == "compare" and len(x.args) == 2)
+        told = ((test, x, _says_one(x)) for x in asked for test in _tests_of(x))
+        return any(one is not None and _decides(test, x, use, one) for test, x, one in told)
 
     def _is_used_up(self, value: Op, use: Op) -> bool:
         """``next(entries)``, and again in a ``try`` that is to fail."""

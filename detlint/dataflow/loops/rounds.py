@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
-from itertools import permutations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.loops import groups
 from detlint.dataflow.loops.rows import Names
-from detlint.dataflow.orders.expected import fits_one
+from detlint.dataflow.orders.expected import equals, is_name_of
 from detlint.dataflow.orders.use import Flow, Use
 from detlint.dataflow.path_conditions import decided
 from detlint.dataflow.slices import behind, closure
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.orders.order import Orders
-    from detlint.dataflow.values import Values
 
 OF_BITS = frozenset(("BitOr", "BitAnd", "BitXor"))
 SEEDING = frozenset(("random.seed", "numpy.random.seed", "torch.manual_seed"))
@@ -46,7 +44,6 @@ _OF_PLACE = words(
 _MEASURES = words("len max min sum")  # what tells how much a container holds so far
 _ASKS = "is_set"  # of an event, as a handler of signals sets it
 _TEXTS = frozenset(("binary", "const", "format", "text"))
-_CASES = frozenset(["basename", "casefold", "lower", "str", "strip", "upper"])
 
 
 class Round:
@@ -127,20 +124,13 @@ class Round:
 
     def _goes_along(self, op: Op) -> bool:
         """``sizes[i]``, where ``sizes`` holds something for each element."""
-        return (
-            op.code == "item"
-            and self._is_number(op.args[1])
-            and self.effects.goes_along(op.args[1], op.args[0])
-        )
+        numbered = op.code == "item" and self._is_number(op.args[1])
+        return numbered and self.effects.goes_along(op.args[1], op.args[0])
 
     def _is_number(self, op: Op) -> bool:
         """Whether it is the number that ``enumerate`` gives."""
-        return (
-            self.flow.numbered
-            and op.code == "unpack"
-            and op.name[0] == 0
-            and op.args[0] is self.head
-        )
+        first = op.code == "unpack" and op.name[0] == 0 and op.args[0] is self.head
+        return first and self.flow.numbered
 
     def _is_counted_by(self, op: Op, own: set[Op]) -> bool:
         """``size += 1`` in a loop over what is of the element."""
@@ -166,7 +156,8 @@ class Round:
             if op.code == "augment" and op.args[1] not in self.own:
                 # Also what a loop in the round counts on.
                 before = list(closure(op.args[:1], self._joined_within))
-                if any(map(self.is_joint, before)) or self._is_kept_attribute(before[0]):
+                kept = before[0].code == "attr" and self.outlives(before[0])
+                if kept or any(map(self.is_joint, before)):
                     found |= {op, *(each for each in before if each.code in ("attr", "phi"))}
             elif op.code == "call" and op not in self.elements and self._takes_next(op):
                 found.add(op)
@@ -238,9 +229,6 @@ class Round:
     def _joined_within(self, op: Op) -> Sequence[Op]:
         return op.args if op.code == "phi" and not self.is_joint(op) else ()
 
-    def _is_kept_attribute(self, op: Op) -> bool:
-        return op.code == "attr" and self.outlives(op)
-
     def _takes_next(self, call: Op) -> bool:
         """``next(numbers)``, ``rows.pop()``: it gives another value each time."""
         called = self.values.called(call)
@@ -259,9 +247,7 @@ class Round:
 
     def handles_failure(self, op: Op) -> bool:
         """What is noted of an element that failed is for people to read."""
-        return any(
-            each.kind == "except" and each.within(self.region) for each in op.region.around()
-        )
+        return any(x.kind == "except" and x.within(self.region) for x in op.region.around())
 
     def is_unique_match(self, op: Op) -> bool:
         """``if name == wanted: return name``."""
@@ -429,28 +415,6 @@ def looped(op: Op, *, assumed: bool = False) -> Iterator[Use]:
 def numbered(op: Op) -> Iterator[Use]:
     """The rounds are numbered there in the order in which they come."""
     yield Use(op, "numbered")
-
-
-def is_name_of(op: Op, head: Op) -> bool:
-    """Whether a value is an element of a listing, or its name: ``path.name.lower()``."""
-    if op is head:
-        return True
-    if op.code == "attr":
-        return op.name in ("name", "stem") and op.args[0] is head
-    if op.code == "call" and word_of(op) in _CASES:
-        return any(is_name_of(each, head) for each in (*op.args[1:], *op.args[0].args))
-    return op.code == "unpack" and op.args[0] is head
-
-
-def equals(values: Values, test: Op) -> Iterator[tuple[Op, Op]]:
-    """What a condition has to be equal, both ways round; a text, and a pattern of it alone."""
-    if test.code == "boolean" and test.name == "And":
-        for each in test.args:
-            yield from equals(values, each)
-    elif test.code == "compare" and test.name == ("Eq",):
-        yield from permutations(test.args)
-    elif fits_one(values, test):
-        yield test.args[2], test.args[1]
 
 
 def is_shared_out(use: Op) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import islice, permutations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MATCHING = ("glob", "iglob", "rglob")
 _WILD = re.compile("[*?\\[\1]")
 _WHOLE = frozenset(("re.fullmatch", "re.match"))
+_CASES = frozenset(["basename", "casefold", "lower", "str", "strip", "upper"])
 _KINDS = ("os.path.isdir", "os.path.isfile")
 _SIZES = ("dtype", "height", "mode", "ndim", "shape", "size", "width")
 _HOLE = "\0"  # what a variable gives, in a text that is put together
@@ -122,27 +123,47 @@ def fits_one(values: Values, call: Op) -> bool:
     return ends and all(map(_SIGNS.isdisjoint, found)) and all(map(str.isalpha, parts))
 
 
+def is_name_of(op: Op, head: Op) -> bool:
+    """Whether a value is an element of a listing, or its name: ``path.name.lower()``."""
+    if op is head:
+        return True
+    if op.code == "attr":
+        return op.name in ("name", "stem") and op.args[0] is head
+    if op.code == "call" and word_of(op) in _CASES:
+        return any(is_name_of(each, head) for each in (*op.args[1:], *op.args[0].args))
+    return op.code == "unpack" and op.args[0] is head
+
+
+def equals(values: Values, test: Op) -> Iterator[tuple[Op, Op]]:
+    """What a condition has to be equal, both ways round; a text, and a pattern of it alone."""
+    if test.code == "boolean" and test.name == "And":
+        for each in test.args:
+            yield from equals(values, each)
+    elif test.code == "compare" and test.name == ("Eq",):
+        yield from permutations(test.args)
+    elif fits_one(values, test):
+        yield test.args[2], test.args[1]
+
+
+def is_named(values: Values, test: Op, element: Op) -> bool:
+    """Whether a condition asks for one whole name of an element of a listing."""
+    told = equals(values, test)
+    return any(is_name_of(one, element) > is_name_of(other, element) for one, other in told)
+
+
 def _is_file_name(op: Op) -> bool:
     """Whether a text is the last part of a path: ``path.name``, ``os.path.basename(x)``."""
-    if op.code == "attr":
-        return op.name in ("name", "stem")
     if op.code == "item":
-        return word_of(op.args[0]) == "split" and _splits_path(op.args[0])
-    if op.code == "call":
-        return word_of(op) == "basename"
-    return False
-
-
-def _splits_path(call: Op) -> bool:
-    by = call.args[1] if len(call.args) == 2 else None
-    return by is not None and by.name in ("sep", "/")
+        by = op.args[0].args[1:]
+        return word_of(op.args[0]) == "split" and len(by) == 1 and by[0].name in ("sep", "/")
+    return word_of(op) == "basename" or (op.code == "attr" and op.name in ("name", "stem"))
 
 
 def expects_one(values: Values, call: Op) -> bool:
     """Whether a listing finds files of a kind of which a folder is to hold one."""
-    for test, element in _tests(call):
-        if _is_of_a_kind(values, test, element):
-            return True
+    heads = (x for x in call.uses if x.code == "iter" and x.name == "comprehension")
+    if any(_is_of_a_kind(values, test, x) for x in heads for test in x.region.conditions()):
+        return True
     if call.code != "call":
         return False
     below = _below(call)
@@ -208,16 +229,10 @@ def _below(op: Op) -> Iterator[Op]:
     return islice(behind(*op.args[1:]), _MOST)
 
 
-def _tests(call: Op) -> Iterator[tuple[Op, Op]]:
-    """The conditions of a comprehension over a listing."""
-    for use in call.uses:
-        if use.code == "iter" and use.name == "comprehension":
-            for condition in use.region.conditions():
-                yield condition, use
-
-
 def _is_of_a_kind(values: Values, test: Op, element: Op) -> bool:
-    """``f.endswith(".json")``, ``path.suffix == ".json"``, ``"single" in f``."""
+    """``f.endswith(".json")``, ``path.suffix == ".json"``, ``"single" in f``, ``f == name``."""
+    if is_named(values, test, element):
+        return True
     if test.code == "boolean" and test.name == "And":
         kinds = [_is_of_a_kind(values, each, element) for each in test.args]
         return any(kinds) and not any(_speaks_of_saved(each) for each in test.args)
@@ -227,17 +242,16 @@ def _is_of_a_kind(values: Values, test: Op, element: Op) -> bool:
 
 
 def _is_about(op: Op, element: Op) -> bool:
-    if op is element:
-        return True
-    return op.code == "attr" and op.name in ("name", "suffix", "stem") and op.args[0] is element
+    suffix = op.code == "attr" and op.name == "suffix" and op.args[0] is element
+    return suffix or is_name_of(op, element)
 
 
 def _compared(test: Op) -> Iterator[Op]:
-    """What a test compares with one literal text."""
+    """What a test compares with one text."""
     if test.code == "call" and len(test.args) == 2:
-        function = test.args[0]
+        function, text = test.args
         asks = function.code == "attr" and function.name in ("endswith", "startswith")
-        if asks and test.args[1].text:
+        if asks and (text.text or text.code == "text"):
             yield function.args[0]
     if test.code != "compare" or len(test.args) != 2:
         return
@@ -262,11 +276,13 @@ def _whole(op: Op) -> Op:
 
 
 def _speaks_of_saved(op: Op) -> bool:
-    given = ("iter", "global", "param")
-    return any(
-        listings.is_saved(each.text)
-        for each in closure([op], lambda op: () if op.code in given else op.args)
-    )
+    return any(listings.is_saved(each.text) for each in closure([op], _parts_that_say_little))
+
+
+def _parts_that_say_little(op: Op) -> list[Op]:
+    """What it is made of, unless that says which: ``f"epoch={best}"``."""
+    given = op.code in ("iter", "global", "param")
+    return [] if given or (op.code == "text" and op.args[-1].code != "const") else op.args
 
 
 # Of a path, of an array or table, and of a record.

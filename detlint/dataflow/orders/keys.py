@@ -179,8 +179,6 @@ def _is_of_name(values: Values, op: Op) -> bool:
     """Whether a value is computed of an element's name, and not of what is in the file."""
     if op.code in ("param", "import"):
         return True
-    if op.code == "tuple":
-        return any(_is_of_name(values, each) for each in op.args)
     if op.code == "attr":
         return op.name in _PARTS_OF_NAMES and _is_of_name(values, op.args[0])
     if op.code == "call":
