@@ -313,6 +313,14 @@ def test_cells_that_may_have_run_again_are_possible(counts: tuple[int | None, ..
     assert "is gone, or was run again" in found.message
 
 
+def test_the_cell_that_results_rest_on_is_told() -> None:
+    cells = ("x = [1, 2]", "x", "print('a')", "x.append(3)", "open('x', 'w').write(str(x))")
+    counted = [shown(each, count) for each, count in zip(cells, (1, 9, 2, 8, 4), strict=True)]
+    (found,) = lint(notebook(*counted), "DET208")
+    assert found.cell == 5
+    assert found.message.startswith("execution count [4] stands below [8]: ")
+
+
 def test_a_cell_that_failed_ran_before_others_all_the_same() -> None:
     document = notebook(shown("fit(0)", 2), shown("fit(1)", 3), failed("fit(2)", 1))
     (found,) = lint(document, "DET208")

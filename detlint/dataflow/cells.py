@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from contextlib import closing
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import word_of
@@ -22,9 +21,9 @@ from detlint.models import names, randomness
 from detlint.models.cells import GIVEN, SHOWING, is_plain, only_drives
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Op
     from detlint.notebooks.notebook import Notebook
 
 _NAMED = ("free", "global")
@@ -38,16 +37,17 @@ _MADE = frozenset(
 )
 
 
-def order_matters(notebook: Notebook) -> bool:
-    """Whether it does, for all that one can see: also where a cell does not parse."""
+def resting(notebook: Notebook) -> Collection[int] | None:
+    """The numbers of the cells that what it leaves behind rests on, as far as these share
+    something; None where that is not seen, as where a cell does not parse."""
     if notebook.broken:
-        return True
+        return None
 
-    def matters(unit: Unit) -> bool:
-        return not unit.roles.doubt_all(("showing",)) and _Cells(notebook, unit).part()
+    def found(unit: Unit) -> Collection[int] | None:
+        return () if unit.roles.doubt_all(("showing",)) else _Cells(notebook, unit).part()
 
     with closing(Unit(notebook)) as opened:
-        return asked(opened, matters, failed=True)
+        return asked(opened, found, failed=None)
 
 
 class _Cells:
@@ -59,12 +59,11 @@ class _Cells:
         self._starts = [start for _, start, _ in notebook.cells]
         self._plain: dict[Op, bool] = {}
 
-    def part(self) -> bool:
-        """Whether what is left behind rests on cells that did not run in their order, and share
-        something. Raises UnparsedError."""
+    def part(self) -> Collection[int] | None:
+        """The cells that what is left behind rests on. Raises UnparsedError."""
         ops = self._seen
         if ops is None:
-            return True
+            return None
         text, makers, readers = self._unit.text, defaultdict(set), defaultdict(set)
         for here, maker in self._shared:
             makers[here].add(maker)
@@ -76,9 +75,7 @@ class _Cells:
             if calls_training(text[start:end]):  # what it gives is a result, also if it is shown
                 left.update(closure([number], readers.__getitem__))
         left = {*closure(sorted(left), makers.__getitem__)}
-        cells = enumerate(self._notebook.cells, start=1)
-        counts = (each.execution for number, (each, *_) in cells if number in left)
-        return any(upper >= lower for upper, lower in pairwise(filter(None, counts)))
+        return {x.number for at, (x, *_) in enumerate(self._notebook.cells, 1) if at in left}
 
     def _only_shows(self, op: Op) -> bool:
         """Whether an operation leaves what other cells have as it is, and draws and trains
@@ -110,11 +107,7 @@ class _Cells:
         return bisect_right(self._starts, offset)
 
     def _cell(self, op: Op) -> int:
-        row = op.row
-        return self._at(self._unit.source.line_starts[row - 1]) if row else self._of(op.function)
-
-    def _of(self, function: Function) -> int:
-        row = getattr(function.node, "lineno", 1)
+        row = op.row or getattr(op.function.node, "lineno", 1)
         return self._at(self._unit.source.line_starts[row - 1])
 
     @cached_property

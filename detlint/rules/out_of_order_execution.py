@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.cells import order_matters
+from detlint.dataflow.cells import resting
 from detlint.rule import Confidence, Rule
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class OutOfOrderExecution(Rule):
     saved results come from a state that running from the top may not reach.
 
     Reported:
-    - the first cell that ran before one above it
+    - the first cell that ran before one above it: rather one that results rest on
     - else the first cell above which numbers are missing
     - one finding for each notebook
 
@@ -55,33 +56,29 @@ class OutOfOrderExecution(Rule):
         self._judge([each for each in ran if text[each.start : each.end].strip()])
 
     def _judge(self, cells: Sequence[Cell]) -> None:
-        counted = [(each, each.execution) for each in cells if each.execution is not None]
-        latest = 0
-        for cell, count in counted:
-            if count <= latest:
-                stands = "stands at two cells" if count == latest else f"stands below [{latest}]"
+        first = _below_later(cells)
+        if first is None:
+            for cell, latest in islice(_below_gaps(cells), 1):
                 self._report(
                     cell,
-                    f"execution count [{count}] {stands}: the cells were not run from the first to "
-                    "the last, so the saved results come from another order",
+                    f"execution count [{cell.execution}] stands below [{latest}]: a cell that ran "
+                    "in between is gone, or was run again, so the saved results may rest on it",
+                    sure=False,
                 )
-                return
-            latest = count
-        self._judge_gaps(cells)
-
-    def _judge_gaps(self, cells: Sequence[Cell]) -> None:
-        for cell, latest in _below_gaps(cells):
-            self._report(
-                cell,
-                f"execution count [{cell.execution}] stands below [{latest}]: a cell that ran in "
-                "between is gone, or was run again, so the saved results may rest on it",
-                sure=False,
-            )
             return
-
-    def _report(self, cell: Cell, what: str, *, sure: bool = True) -> None:
         notebook = self.document.notebook
-        sure = sure and (notebook is None or order_matters(notebook))
+        left = resting(notebook) if notebook is not None else None
+        told = _below_later([x for x in cells if left is None or x.number in left])
+        cell, latest = told or first
+        stands = "stands at two cells" if cell.execution == latest else f"stands below [{latest}]"
+        self._report(
+            cell,
+            f"execution count [{cell.execution}] {stands}: the cells were not run from the first "
+            "to the last, so the saved results come from another order",
+            sure=told is not None,
+        )
+
+    def _report(self, cell: Cell, what: str, *, sure: bool) -> None:
         source = self.document.source
         lines = source.written[cell.start : cell.end].split("\n")
         first = next(line for line in lines if line.strip())
@@ -92,6 +89,16 @@ class OutOfOrderExecution(Rule):
             advice="or clear the results, where the notebook cannot be run as a whole",
             confidence=Confidence.LIKELY if sure else Confidence.POSSIBLE,
         )
+
+
+def _below_later(cells: Sequence[Cell]) -> tuple[Cell, int] | None:
+    """The first cell that ran before one above it, with the number of that."""
+    latest = 0
+    for cell in cells:
+        if cell.execution is not None and cell.execution <= latest:
+            return cell, latest
+        latest = cell.execution or latest
+    return None
 
 
 def _below_gaps(cells: Sequence[Cell]) -> Iterator[tuple[Cell, int]]:
