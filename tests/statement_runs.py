@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from guard.diff.slices import compare
+from guard.recording.lanes import Lanes
 from guard.recording.tracer import Tracer
 
 if TYPE_CHECKING:
@@ -19,13 +21,16 @@ def run(program: Path, folder: Path, **given: object) -> dict[str, Any]:
     folder.mkdir()
     (folder / "trace").mkdir()
     code = compile(program.read_text(encoding="utf-8"), str(program), "exec")
-    tracer = Tracer(str(folder / "trace"), step=1 << 30)  # never the last
+    lanes = Lanes(lambda: None, lambda *_: None)
+    tracer = Tracer(str(folder / "trace"), 1 << 30, lambda: lanes.current)  # never the last
     held: dict[str, Any] = {"__name__": "__main__", "__file__": str(program), **given}
-    tracer.begin()
-    try:
-        exec(code, held)  # noqa: S102 - the program under test
-    finally:
-        tracer.end()
+    with ExitStack() as stack:
+        lanes.follow(stack)
+        tracer.begin()
+        try:
+            exec(code, held)  # noqa: S102 - the program under test
+        finally:
+            tracer.end()
     return held
 
 

@@ -157,7 +157,8 @@ class Flows:
     def traits(self, node: Node) -> traits.Traits:
         """What a statement's values are made of; a file that it asks for is what others write."""
         found = self._held(node)
-        also = self._late.get(node, 0) | traits.SHARED * self._asks_others(node)
+        by_others = self.is_of_ranks or bool(self._writing - {node.process})
+        also = self._late.get(node, 0) | traits.SHARED * (by_others and _asks_files(node))
         also |= traits.TURNS * self._states.is_of_others(node)
         also |= traits.ALONE * self._writers_of.is_alone(node)
         if self.left:  # also of what was opened there, and is gone through here
@@ -176,12 +177,6 @@ class Flows:
         drawing = self._drawing(node) if node.process != "main" else set()
         differing = {path for path, _ in self._differing(node)} if drawing else set()
         return bool(differing) and differing <= drawing and self._states.is_of_others(node)
-
-    def _asks_others(self, node: Node) -> bool:
-        """Whether it asks for a file that other processes may have written."""
-        if not _asks_files(node):
-            return False
-        return self.is_of_ranks or bool(self._writing - {node.process})
 
     def step_of(self, node: Node) -> int:
         """The step in which a statement ran, or the last."""
@@ -234,7 +229,8 @@ class Flows:
         node.is_tainted = True
         cause = node.cause
         if cause is not None and not _is_ended(cause):
-            node.origins = cause.origins or self._decided(cause)
+            # one that has not ended yet decides what is done within
+            node.origins = cause.origins or (NOTHING if cause.is_tainted else self._of(cause))
             if self._is_fresh(node):  # whoever does it has another one
                 node.origins |= {node}
         self.tainted.append(node)
@@ -245,12 +241,6 @@ class Flows:
                 self._write(node, path, None)
         self._hand_on(node, node.statement.gives)
         self._escape(node)
-
-    def _decided(self, cause: Node) -> Origins:
-        """The origins of a statement that has not ended yet: it decides what is done within."""
-        if cause.is_tainted:
-            return cause.origins
-        return self._of(cause)
 
     def _escape(self, node: Node) -> None:
         root = node.within

@@ -63,8 +63,9 @@ def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
     events = [each for each in (difference.first, difference.second) if each is not None]
     found = [*(each.place for each in events), difference.place]
     places = list(dict.fromkeys(each for each in found if each is not None))
+    lane = difference.lane
     ran, tainted = (
-        [each for each in nodes if each.within.role == "main"]
+        [e for e in nodes if (e.within.call.lane == lane if lane else e.within.role == "main")]
         for nodes in (flows.nodes, flows.tainted)
     )
     parted = _is_parted(difference)
@@ -82,6 +83,8 @@ def _sinks(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
         yield [each for each in tainted if any(n.stands_at(place) for n in each.around())]
     for place in places:  # what only reads or draws, and binds nothing that was looked at
         yield [each for each in ran if each.stands_at(place)]
+    if lane:  # what else differs in it, such as a model that it has copied
+        yield tainted
 
 
 def _by_cause(flows: Flows, difference: Difference) -> Iterator[Iterable[Node]]:
@@ -182,18 +185,20 @@ def _before(flows: Flows, node: Node) -> Iterator[Node]:
 def compare(
     first: str,
     second: str,
-    step: int | None = None,
+    at: tuple[str, int] | None = None,
     rank: int | None = None,
     files: Files | None = None,
 ) -> tuple[Flows, list[str]]:
     """What flows where, of the recordings in two folders; and what a person should know.
 
-    step   the last that counts: what came after it says nothing of it
+    at     the task and its last step that count: what came after it says nothing of it
     rank   whose processes are compared, where a run has several; None for all
     files  the statements of the program
     """
     ones, others = recording(first, rank), recording(second, rank)
-    ends = tuple(each.ends.get(-1 if step is None else step) for each in (ones, others))
+    lane, step = at or ("", -1)
+    ended = [each.ends.get(lane, {}) for each in (ones, others)]
+    ends = tuple(each.get(step) for each in ended)
     pairing = Pairing(ones, others, (files or Files()).statement)
     nodes = [each for each in pairing.nodes if _is_within(each, ends)]
     notes = [*ones.notes, *others.notes, *([_DEEP] if pairing.is_cut else [])]
@@ -202,7 +207,7 @@ def compare(
         for key in {**ones.traits, **others.traits}
     }
     flows = Flows(nodes, traits)
-    flows.ends = ones.ends
+    flows.ends = ended[0]
     flows.is_of_ranks = rank is not None
     return flows, list(dict.fromkeys(notes))
 

@@ -1,14 +1,15 @@
 """Two recordings of statements side by side: each with the same one of the other run.
 
-Threads are paired by what they run and in which order they were started. Which thread of a pool is
-given which task is another in each run: the same task is looked for in all threads that run the
-same, and in all processes of a pool.
+Threads are paired by what they run and in which order they began. Which thread of a pool is given
+which task is another in each run: the same task is looked for in all threads that run the same, and
+in all processes of a pool.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,13 +19,12 @@ from guard.observe.statements import LOOPS
 from guard.trace.statements import ON_A_SIGNAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator
 
     from guard.observe.places import Place
     from guard.observe.statements import Statement
     from guard.trace.statements import Call, Ran, Recording, Thread
 
-    Pair = tuple[Call | None, Call | None]
     Lookup = Callable[[Call, int], Statement | None]
 
 _LOOPS = [each.__name__ for each in LOOPS]
@@ -44,67 +44,42 @@ def calls_of(
     Threads of the same role have a number in their names, but for the first.
     """
     families: dict[str, tuple[list[tuple[Call, str]], list[tuple[Call, str]]]] = {}
-    for role in dict.fromkeys(each.role for each in (*ones, *others)):
-        groups = ([e for e in ones if e.role == role], [e for e in others if e.role == role])
-        left = families.setdefault(family(role), ([], []))
-        for number, pair in enumerate(_side_by_side(*groups)):
-            name = f"{role}#{number}" if number else role
-            calls = [each.calls if each else [] for each in pair]
-            for one, other in aligned(calls[0], calls[1], _task):
-                if one is not None and other is not None:
-                    yield one, other, name
-                elif one is not None:
-                    left[0].append((one, name))
-                elif other is not None:
-                    left[1].append((other, name))
-    for left in families.values():
-        yield from _elsewhere(*left)
+    for run, threads in enumerate((ones, others)):
+        counts = Counter[str]()
+        for each in threads:
+            name = f"{each.role}#{counts[each.role]}" if counts[each.role] else each.role
+            counts[each.role] += 1
+            tasks = families.setdefault(family(each.role), ([], []))[run]
+            tasks += [(call, name) for call in each.calls]
+    for both in families.values():
+        yield from _paired(*both)
 
 
-def _task(call: Call) -> Hashable:
-    return call.key, call.given
-
-
-def _side_by_side(
-    ones: Sequence[Thread], others: Sequence[Thread]
-) -> list[tuple[Thread | None, Thread | None]]:
-    """Threads that begin with the same task; else in the order in which they were started."""
-    rest = list(others)
-    found: list[tuple[Thread | None, Thread | None]] = []
-    for each in ones:
-        same = (
-            o for o in rest if each.calls and o.calls and _task(o.calls[0]) == _task(each.calls[0])
-        )
-        other = next(same, None)
-        if other is not None:
-            rest.remove(other)
-        found.append((each, other))
-    for at, (one, other) in enumerate(found):
-        if other is None and rest:
-            found[at] = (one, rest.pop(0))
-    return [*found, *((None, each) for each in rest)]
-
-
-def _elsewhere(
+def _paired(
     ones: list[tuple[Call, str]], others: list[tuple[Call, str]]
 ) -> Iterator[tuple[Call | None, Call | None, str]]:
-    """Tasks that another thread had; then what was given something else, in order, by role."""
-    by_task: dict[Hashable, list[tuple[Call, str]]] = {}
-    for each in others:
-        by_task.setdefault(_task(each[0]), []).append(each)
-    rest: list[tuple[Call, str]] = []
-    for call, name in ones:
-        same = by_task.get(_task(call))
-        if same:
-            yield call, same.pop(0)[0], name
-        else:
-            rest.append((call, name))
-    unmatched = [each for same in by_task.values() for each in same]
-    unmatched.sort(key=lambda each: each[0].began)
-    for role in dict.fromkeys(_role(each) for each in (*rest, *unmatched)):
-        left = [[each for each in some if _role(each) == role] for some in (rest, unmatched)]
+    """Tasks that the same thread had, those of another, those that were given the same but started
+    at another time; then what was given something else, in order, by role."""
+    for start in range(3):
+        by_task: dict[Hashable, list[tuple[Call, str]]] = {}
+        for each in others:
+            by_task.setdefault(_task(*each)[start:], []).append(each)
+        rest: list[tuple[Call, str]] = []
+        for call, name in ones:
+            if found := by_task.get(_task(call, name)[start:]):
+                yield call, found.pop(0)[0], name
+            else:
+                rest.append((call, name))
+        ones, others = rest, [each for found in by_task.values() for each in found]
+    others.sort(key=lambda each: each[0].began)
+    for role in dict.fromkeys(_role(each) for each in (*ones, *others)):
+        left = [[each for each in some if _role(each) == role] for some in (ones, others)]
         for one, other in aligned(left[0], left[1], lambda each: each[0].key):
             yield (one and one[0]), (other and other[0]), either(one, other)[1]
+
+
+def _task(call: Call, thread: str) -> tuple[Hashable, ...]:
+    return thread, call.lane, call.key, call.given
 
 
 def _role(task: tuple[Call, str]) -> str:
@@ -262,9 +237,8 @@ class Pairing:
         self._depth = 0
         self.is_cut = False
         self.nodes: list[Node] = []
-        self.roots: list[Calling] = []
         for one, other, role in calls_of(ones.threads, others.threads):
-            self.roots.append(self._pair(one, other, role, None, None))
+            self._pair(one, other, role, None, None)
         self.nodes.sort(key=lambda each: each.order)
 
     def _pair(

@@ -155,11 +155,15 @@ class Digests:
     names  that are others in each run
     place  where the program is: objects that are seen for the first time are told by it
     traits  DRAWN, where a drawn name was looked at since they were last set to 0
+    parts  what each of the values that were looked at last is made of, as who asks notes it
+
+    A copy knows the same objects, and is another thread's.
     """
 
     def __init__(self, folder: str = "") -> None:
         self.place: object = ""
         self.traits = 0
+        self.parts: tuple[int, ...] = ()
         self.names = Names(folder)
         self._own: dict[type, bool] = {}
         self._known: dict[int, tuple[weakref.ref[Any], int]] = {}

@@ -151,7 +151,7 @@ class Session:
         if self.options.lines is not None:
             from guard.recording.tracer import Tracer  # most recordings go without
 
-            self._tracer = Tracer(self.folder, self.options.lines)
+            self._tracer = Tracer(self.folder, self.options.lines, lambda: self.lane)
             self._tracer.begin(None if self._is_child else "main")
 
     def install(self) -> None:
@@ -256,8 +256,8 @@ class Session:
             number = self._schemas[schema.key] = writer.schema(schema.labels)
         body, digest = schema.packed(events, writer.header.digest_size)
         is_meant = name == self.options.lane
-        if self._tracer is not None and is_meant:  # first, for who compares while this runs
-            self._tracer.step_ends(of.number)
+        if self._tracer is not None:  # first, for who compares while this runs
+            self._tracer.step_ends(of.number, name, is_meant=is_meant)
         writer.packed(kind, number, body, digest)
         last, counts = of.number, kind != "end"
         if self.options.held is not None:

@@ -16,6 +16,7 @@ import os
 import sys
 import threading
 from contextlib import ExitStack
+from copy import copy
 from functools import reduce
 from opcode import opmap
 from operator import or_
@@ -97,11 +98,13 @@ class Frame:
             if code.makes:
                 begins(frame.f_locals.get(code.given[0]))
             paths = tuple([(name,) for name in code.given if name != "self"])
-            given = self._given = tracer.digest(paths, frame, code.place)
+            given = self._given = tracer.digest(paths, frame, (0, code.place))
         at = tracer.enter(self)
         states = tracer.look(anew=True)
         now = monotonic_ns()
-        tracer.stream.add(("c", thread, self.number, code.number, now, given, states, at))
+        tracer.stream.add(
+            ("c", thread, self.number, code.number, now, given, states, at, tracer.lane())
+        )
         if self._paused is not None:  # what it gets is bound now: x = yield, x = await y
             self._begin(frame, self._paused)
             self._paused = None
@@ -157,7 +160,7 @@ class Frame:
         tracer.digests.traits = 0
         self.reads = tracer.digest(statement.reads, frame, at)
         self.read_traits = tracer.digests.traits
-        self.parts = tracer.parts
+        self.parts = tracer.digests.parts
         if statement.restores:
             self.touched = tracer.digest(statement.touches, frame, at, whole=True)
         else:
@@ -184,7 +187,8 @@ class Frame:
         begun, at = thread_time(), (statement.line, self._code.place)
         asked = ASKED if tracer.entropy.taken != self.taken else 0
         tracer.digests.traits = 0
-        gives = tracer.digest(statement.writes, frame, at, whole=statement.kind == "Assign")
+        is_whole, made = statement.kind == "Assign", (*at, tracer.lane())
+        gives = tracer.digest(statement.writes, frame, made, whole=is_whole)
         gives += tracer.digest(statement.touches, frame, at, whole=statement.restores)
         traits = Traits(self.read_traits, tracer.digests.traits | asked, self.parts)
         tracer.note_traits(self._code.number, statement.line, traits)
@@ -199,7 +203,7 @@ class Frame:
         if self._code.pauses and frame.f_code.co_code[frame.f_lasti] in _YIELDS:
             self._paused = self.statement
         self._finish(frame)
-        tracer.digests.place = (self._code.place, "returned")
+        tracer.digests.place = (self._code.place, "returned", tracer.lane())
         tracer.digests.traits = 0
         digest = tracer.digests.of(value)
         states = tracer.look(anew=True)
@@ -284,14 +288,15 @@ class Tracer:
 
     folder  where the streams go, one for each process
     step    from shortly before which on all is recorded; what runs often, only at first
+    lane    gives the task that this thread does
     """
 
-    def __init__(self, folder: str, step: int) -> None:
+    def __init__(self, folder: str, step: int, lane: Callable[[], str] = str) -> None:
+        self.lane = lane
         self.stream: Stream = Stream(folder, "main")
         # Where it lies is another folder for each run, and so is what the run finds there.
-        self.digests = Digests(os.path.dirname(folder))
+        self._digests = Digests(os.path.dirname(folder))
         self.looking = Looking(self._is_last)
-        self.parts: tuple[int, ...] = ()  # what each of the values looked at last is made of
         self._step = step
         self._main = os.getpid()
         self._done = mmap.mmap(-1, 8)  # which step it is, for forked children as well
@@ -316,7 +321,7 @@ class Tracer:
         self.stream = Stream(self._folder, role)
         self.is_on = True
         self.looking.begin()
-        self.digests.names.follow(self._undo)
+        self._digests.names.follow(self._undo)
         self.clocks.follow(self._undo)
         self.entropy.follow(self._undo)
         self.signals.follow(self._undo)
@@ -334,14 +339,16 @@ class Tracer:
             self._undo.close()
             self.stream.close()
 
-    def step_ends(self, number: int) -> None:
-        """A step of the recording has ended: write what there is."""
+    def step_ends(self, number: int, lane: str = "", *, is_meant: bool = True) -> None:
+        """A step of a task has ended: write what there is; ``is_meant``: of the one whose steps
+        are counted."""
         if os.getpid() == self._main:
             for each in getattr(self._local, "stack", ()):
                 each.tell_begun()
-            self.stream.add(("e", number, monotonic_ns()))
+            self.stream.add(("e", lane, number, monotonic_ns()))
             self.stream.flush()
-            self._done[:8] = (number + 1).to_bytes(8, "little")
+            if is_meant:
+                self._done[:8] = (number + 1).to_bytes(8, "little")
 
     def _is_last(self, steps: int) -> bool:
         """Whether the program has come to within so many steps of the last."""
@@ -357,6 +364,7 @@ class Tracer:
     def _forked(self) -> None:
         if self.is_on:
             self.epoch += 1
+            self.lane = str  # the tasks of threads are those of the process that it was
             self._codes.known.clear()
             self._traits.clear()
             self._local = threading.local()
@@ -403,7 +411,7 @@ class Tracer:
         found: int | None = getattr(self._local, "number", None)
         if found is None:
             found = self._local.number = next(self._threads)
-            self._local.stack = []
+            self._local.stack, self._local.digests = [], copy(self._digests)
             thread = threading.current_thread()
             target = getattr(thread, "_target", None)
             is_main = thread is threading.main_thread()
@@ -452,34 +460,48 @@ class Tracer:
             return None
         return stack[-1]
 
+    @property
+    def digests(self) -> Digests:
+        """Those of this thread: all threads know the same objects, and each looks at its own."""
+        found: Digests = self._local.digests
+        return found
+
     def digest(
-        self, paths: tuple[Path, ...], frame: FrameType, at: object, *, whole: bool = False
+        self,
+        paths: tuple[Path, ...],
+        frame: FrameType,
+        at: tuple[object, ...],
+        *,
+        whole: bool = False,
     ) -> tuple[int, ...]:
         """Of the values of paths in a frame; 0 where there is none.
 
+        at     line and function; of what is made there, the task: others come earlier or later
         whole  of modules, by their parameters and buffers as well
         """
+        digests = self.digests
         if not paths:
-            self.parts = ()
+            digests.parts = ()
             return ()
         held, around = frame.f_locals, frame.f_globals
-        of = self.digests.of_whole if whole else self.digests.of
-        self.digests.place = at
+        of = digests.of_whole if whole else digests.of
+        digests.place = at
         values = [value_of(path, held, around) for path in paths]
-        self.traits_of((at, paths), values)
+        self.traits_of((at[:2], paths), values)
         return tuple([0 if each is MISSING else of(each) for each in values])
 
     def traits_of(self, at: object, values: list[Any]) -> int:
         """What values are made of, with what was seen of them so far. They are looked at the first
         times alone, and count as the same later on."""
-        self.parts = ()
+        digests = self.digests
+        digests.parts = ()
         times, found = self._counted.get(at, (0, 0))
         if times < _TIMES:
-            self.parts = tuple([0 if each is MISSING else traits_of([each]) for each in values])
-            found = reduce(or_, self.parts, found)
+            digests.parts = tuple([0 if each is MISSING else traits_of([each]) for each in values])
+            found = reduce(or_, digests.parts, found)
             self._counted[at] = times + 1, found
-        self.digests.traits |= found
-        return self.digests.traits
+        digests.traits |= found
+        return digests.traits
 
     def note_traits(self, code: int, line: int, traits: Traits) -> None:
         """What the values of a statement are made of; told when more is known than before."""

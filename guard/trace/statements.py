@@ -131,6 +131,7 @@ class Call:
     began: int
     given: tuple[int, ...]
     at: int  # the line of the statement that called it; 0 where it is not known
+    lane: str = ""  # the task that its thread did, as a pool or the program has started it
     ended: int = 0  # 0 where the recording ended before it did
     result: int = 0
     before: tuple[int, ...] = NONE
@@ -165,7 +166,8 @@ class Recording:
 
     # of all its processes, those of the first process first
     threads: list[Thread] = field(default_factory=list)
-    ends: dict[int, int] = field(default_factory=dict)  # when each step ended
+    # when each step ended, by the task whose step it is
+    ends: dict[str, dict[int, int]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # what a person should know
     # from when on a statement was not always looked at, by its file and line
     left: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -232,7 +234,8 @@ class _Builder:
         elif kind == "n":
             self._found.notes.append(given[0])
         elif kind == "e":
-            self._found.ends[given[0]] = given[1]
+            lane, number, now = given
+            self._found.ends.setdefault(lane, {})[number] = now
         elif kind == "t":
             number, name = given
             self._threads[number] = Thread(f"{self._role}:{name}" if name else self._role)
@@ -243,8 +246,8 @@ class _Builder:
         kind, number, frame = event[:3]
         stack, thread = self._stacks[number], self._threads[number]
         if kind == "c":
-            code, now, given, states, at = event[3:]
-            stack.append(Call(*self._codes[code], frame, now, given, at, before=states))
+            code, now, given, states, at, lane = event[3:]
+            stack.append(Call(*self._codes[code], frame, now, given, at, lane, before=states))
             return
         while stack and stack[-1].frame != frame:
             self._close(stack, thread)
@@ -267,9 +270,10 @@ class _Builder:
         below = self._pending.pop(id(call), [])
         # What a lambda calls that was not looked at counts for the statement around, where both
         # runs call it; a callback may come there in one run alone, and decides nothing by that.
-        for each in below if not call.is_lambda else ():
+        is_over = call.is_lambda and call.ended
+        for each in below if not is_over else ():
             self._at_end(call, each)
-        for each in (*(below if call.is_lambda else ()), call):
+        for each in (*(below if is_over else ()), call):
             if stack:
                 self._pending.setdefault(id(stack[-1]), []).append(each)
             else:

@@ -163,7 +163,7 @@ def _traced(session: Session, ran: Sequence[Process], seen: Difference) -> Entry
     """What the recordings of both runs' statements tell."""
     folders = (ran[0].traces_folder, ran[1].traces_folder)
     rank = seen.rank if session.plan.ranks > 1 else None
-    flows, notes = compare(*folders, seen.step, rank, Files(session.text.called))
+    flows, notes = compare(*folders, (seen.lane, seen.step), rank, Files(session.text.called))
     flows.left = [Place(each.file, each.line, "") for each in session.left_to(ran[1], ran[0])]
     if rank is not None:
         notes.append(_OF_RANK.format(rank))

@@ -1187,6 +1187,89 @@ def test_what_a_statement_was_given_that_has_not_ended_is_told_at_a_step(tmp_pat
     assert {each.statement.line for each in found.given(called)} == {4}
 
 
+@pytest.mark.parametrize("other", [["work 3", "work 1"], ["work 1"], ["work 3"]])
+def test_tasks_of_a_pool_are_those_that_were_started_as_the_same(other: list[str]) -> None:
+    def done(lane: str, at: int) -> Call:  # each time the same work, in another round
+        return Call("a.py", "work", 1, ("n",), at, at, (7,), 0, lane)
+
+    first = [Thread("pool", [done("work 1", 1), done("work 3", 2)])]
+    second = [Thread("pool", [done(lane, at)]) for at, lane in enumerate(other)]
+
+    found = [(one.lane, two.lane) for one, two, _ in calls_of(first, second) if one and two]
+
+    assert sorted(found) == [(lane, lane) for lane in sorted(other)]
+
+
+_POOL = """
+    import os, threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    def work(number):
+        gates[number].wait()
+        lock = threading.Lock()
+        lock.acquire()
+        drawn = os.urandom(4) if number else b""
+        kept = drawn + b"x"
+        gates[after[number]].set()
+
+    gates = [threading.Event() for _ in range(3)]
+    after = {first: 1 - first, 1 - first: 2}
+    gates[first].set()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, range(2)))
+"""
+
+
+def test_what_a_task_makes_is_its_own_whichever_task_comes_first(tmp_path: Path) -> None:
+    found = flows(tmp_path, textwrap.dedent(_POOL), first=(0, 1))
+
+    made = [each for each in found.nodes if each.statement.line in (7, 8)]
+    assert len(made) == 4
+    assert not any(each.is_tainted for each in made)
+
+
+def test_a_difference_of_a_task_is_looked_for_in_it(tmp_path: Path) -> None:
+    text = textwrap.dedent(_POOL) + "a = b = os.urandom(4)\nprint(a, b)\nprint(b)\n"
+    found = flows(tmp_path, text, first=(0, 0))
+    place = Place(str(tmp_path / "program.py"), 11, "work")
+
+    difference = Difference(
+        0, 0, "training", None, None, Cause.KERNEL, "", place=place, lane="work 2"
+    )
+
+    assert [each.statement.line for each in find(found, difference).origins] == [9]
+
+
+def test_what_a_lambda_calls_is_called_by_it_though_neither_has_ended(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("def fit():\n    step()\n\nrun(lambda: fit())\n", encoding="utf-8")
+    folders = [tmp_path / name for name in ("whole", "cut")]
+    for at, folder in enumerate(folders):
+        folder.mkdir()
+        following = tracer.Tracer(str(folder), step=1 << 30)
+
+        def step(follows: tracer.Tracer = following, at: int = at) -> None:
+            follows.step_ends(0)
+            if at:
+                follows.end()
+
+        def run_beside(task: Callable[[], None]) -> None:
+            other = threading.Thread(target=task)
+            other.start()
+            other.join()
+
+        following.begin()
+        try:
+            given = {"step": step, "run": run_beside}
+            exec(compile(program.read_text(), str(program), "exec"), given)  # noqa: S102 - a test
+        finally:
+            following.end()
+    found, _ = compare(*map(str, folders))
+
+    assert any(each.statement.line == 2 for each in found.nodes)
+    assert all(each.first and each.second for each in found.nodes)
+
+
 def test_rounds_of_a_loop_are_compared_with_the_same_rounds(tmp_path: Path) -> None:
     text = """
         def rows():

@@ -87,7 +87,7 @@ def test_what_is_computed_is_the_same_with_statements_recorded(tmp_path: Path) -
     assert examine(*runs).difference is None
     found = recording(str(tmp_path / "lines"))
     assert not found.notes
-    assert sorted(found.ends)[:3] == [0, 1, 2]
+    assert sorted(found.ends[""])[:3] == [0, 1, 2]
     roles = [each.role for each in found.threads]
     assert roles[0] == "main"
     assert roles.count("main:beat") == 3
