@@ -490,7 +490,8 @@ class Flows:
         if not deep or sources.calls(node.statement, sources.DRAWN_NAMES):
             return NOTHING
         if sources.calls(node.statement, sources.LISTING):
-            return self._of_sorted_names(node)
+            found = self._drawn_before(node, files=True) or self._drawn_before(node)
+            return found if "sorted" in node.statement.calls else NOTHING
         if not self.traits(node).read & traits.DRAWN:
             return NOTHING
         for each in self.makers(node):
@@ -501,12 +502,6 @@ class Flows:
                 if found:
                     return found
         return self._drawn_before(node) if deep == _DEEP else NOTHING
-
-    def _of_sorted_names(self, node: Node) -> Origins:
-        """What drew the names of files that are put in order as they are listed."""
-        if "sorted" not in node.statement.calls:
-            return NOTHING
-        return self._drawn_before(node, files=True) or self._drawn_before(node)
 
     def _drawn_before(self, node: Node, *, files: bool = False) -> Origins:
         """What drew a name last, where nothing of the program's binds it: a library does, or code

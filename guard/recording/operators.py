@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from torch.autograd.function import BackwardCFunction
 from torch.utils import _python_dispatch
 
 from guard.digests.structures import fingerprint, summary_of
@@ -14,6 +16,8 @@ from guard.observe.modes import Mode, Nodes, guarded
 from guard.recording.events import source
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from torch._ops import OpOverload
 
     from guard.observe.places import Place
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from guard.recording.session import Sink
     from guard.trace.model import Phase
 
+_CALLS = BackwardCFunction.apply.__code__  # what a backward of the program's is called by
 _UNWRITTEN = bytes(16)
 _ALLOCATING = ("empty", "new_empty", "resize_")
 
@@ -104,18 +109,21 @@ class _Mode(Mode):
         name = str(func)
         unwritten = name.partition(".")[2].startswith(_ALLOCATING)
         inputs = b"" if unwritten else self.entering(args, kwargs)
-        number = _number((*args, *kwargs.values()))
+        # the first number of Python's that it was given
+        number = next((e for e in (*args, *kwargs.values()) if type(e) is float), None)
         result = func(*args, **kwargs)
         self.done(name, where, (inputs, number), result, unwritten)
         return result
 
     @guarded
     def where(self) -> _Made | None:
-        """Where the operator was called; in a backward, where its node was made."""
+        """Where the operator was called; in a backward of torch's, where its node was made."""
         node = torch._C._current_autograd_node()  # noqa: SLF001
         self.backward = node is not None and not torch.is_grad_enabled()
         if self.backward:
-            return self._nodes.of(node) or _Made(None, "", not self.operators.module)
+            made = self._nodes.of(node) or _Made(None, "", not self.operators.module)
+            written = isinstance(node, BackwardCFunction)  # in Python
+            return made._replace(place=_line(_CALLS) or made.place) if written else made
         modules = self.operators.modules
         here = _Made(_line(), modules[-1] if modules else "", self.operators.inside)
         self._nodes.note(lambda: here)
@@ -142,12 +150,8 @@ class _Mode(Mode):
         add(of, detail, where.place, digest, number, summary, phase, inputs or None)
 
 
-def _number(given: tuple[Any, ...]) -> float | None:
-    """The first number of Python's that an operator was given."""
-    return next((each for each in given if type(each) is float), None)
-
-
-def _line() -> Place | None:
-    """The innermost line that is not torch's."""
+def _line(within: CodeType | None = None) -> Place | None:
+    """The innermost line that is not torch's; of what a function has called, if one is given."""
     frames = places.outward(sys._getframe(2))  # noqa: SLF001 - the documented way to a frame
-    return next(filter(None, map(places.calling, frames)), None)
+    inner = takewhile(lambda each: each.f_code is not within, frames)
+    return next(filter(None, map(places.calling, inner)), None)

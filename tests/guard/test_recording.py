@@ -754,6 +754,31 @@ def test_operators_of_one_step(tmp_path: Path) -> None:
     assert any("foreach" in each.name or "lerp" in each.name for each in found)
 
 
+class _Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(_: Any, value: torch.Tensor) -> torch.Tensor:
+        return value * 2
+
+    @staticmethod
+    def backward(_: Any, *gradients: torch.Tensor) -> torch.Tensor:
+        return gradients[0].sinh()
+
+
+def test_an_operator_of_a_backward_that_the_program_writes_stands_there(tmp_path: Path) -> None:
+    weight = torch.ones(3, requires_grad=True)
+
+    def program() -> None:
+        _Doubled.apply(weight).sum().backward()
+        torch.optim.SGD([weight], lr=0.1).step()
+
+    trace = recorded(tmp_path, program, operators=0)
+
+    (found,) = (e for e in of(trace.step(0), "operator") if e.name == "aten.sinh.default")
+    assert found.phase == "backward"
+    assert found.place
+    assert found.place.function == "backward"
+
+
 def _line_of(function: Any, text: str) -> int:
     import inspect
 
