@@ -59,6 +59,9 @@ OPENERS = words("builtins.open codecs.open gzip.open io.open")
 # does so if it is opened to write: an archive has the times of its files (Python 3.11 to 3.14).
 STAMPED = words("gzip.compress shutil.make_archive")
 STAMPED_OPEN = words("gzip.open GzipFile tarfile.open ZipFile")
+# What in the format of a log has each of its lines begin with the time; and what opens its file.
+LOGGED_TIME = "asctime"
+LOGS = words("FileHandler RotatingFileHandler TimedRotatingFileHandler basicConfig dictConfig")
 # Options by which rows are added to a file or a table.
 APPENDING = {"mode": "a", "if_exists": "append"}
 # What reads settings, of which several files hold the same.

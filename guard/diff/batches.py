@@ -15,12 +15,9 @@ from guard.diff.situations import COMMAND, SEED, Verdict
 from guard.diff.walks import START, drawn_since, explaining_generators, named_generators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from guard.diff.pairs import Pair
     from guard.diff.situations import Situation
     from guard.diff.walks import Draw
-    from guard.trace import Event
 
 _ORDER = (
     "Look at what the order comes from: a listing of files that is not sorted, names that are "
@@ -63,11 +60,8 @@ def judge_batch(situation: Situation) -> Verdict:
     explaining = explaining_generators(situation.parting, made_before=True)
     if explaining and not _is_consequence(situation, explaining):
         return drawn(situation, explaining)
-    pair, position, name = (
-        situation.parting.pair,
-        situation.parting.position,
-        situation.both[0].name,
-    )
+    (first, second), given, parting = situation.both, situation.before, situation.parting
+    pair, position, name = parting.pair, parting.position, first.name
     cause, advice, is_input = Cause.BATCH_CONTENT, _CONTENT, name.endswith(INPUT)
     about = f"{_agreeing(situation)}{_shapes(situation)}"
     if is_reordered(pair, position, name):
@@ -77,10 +71,10 @@ def judge_batch(situation: Situation) -> Verdict:
     elif (found := samples(pair, position, name)).batches:
         cause, advice, about = Cause.BATCH_ORDER, _ORDER, _agreeing(situation)
         why = f"is another one, and {_same(found)}. "
-    elif is_input and _is_left_out(situation):
+    elif is_input and first.detail.count(_NOTHING) != second.detail.count(_NOTHING):
         cause, advice = Cause.CONTROL_FLOW, _DECIDED
         why = "has None in one run where it has something in the other. "
-    elif is_input and _is_loaded(situation.before):
+    elif is_input and any(e.kind == "batch" and not e.name.endswith(INPUT) for e in given):
         advice = _BETWEEN
         why = "holds something else, and the batch that the loader gave agrees. "
     else:
@@ -143,17 +137,6 @@ def _agreeing(situation: Situation) -> str:
         more = "; those of the loader's workers are not recorded" if has_workers else ""
         return f"Every recorded generator agrees{more}. "
     return f"Not the same either: {named_generators(situation.generators)}. "
-
-
-def _is_loaded(events: Iterable[Event]) -> bool:
-    """Whether a loader has given a batch."""
-    return any(each.kind == "batch" and not each.name.endswith(INPUT) for each in events)
-
-
-def _is_left_out(situation: Situation) -> bool:
-    """Whether one run gives nothing where the other gives something: that was decided before."""
-    first, second = situation.both
-    return first.detail.count(_NOTHING) != second.detail.count(_NOTHING)
 
 
 def _shapes(situation: Situation) -> str:

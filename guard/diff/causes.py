@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from guard.diff.differences import Change
     from guard.diff.walks import Parting
     from guard.observe.places import Place
-    from guard.trace import Event, Step
+    from guard.trace import Event
 
 _ADVICE = (
     "Look at what decides there whether this runs: a condition on time, on a file that is there "
@@ -44,6 +44,7 @@ def _judge_control_flow(situation: Situation) -> Verdict:
     mismatch = situation.parting.mismatch
     parted = mismatch.parted if mismatch else ()
     only = [[each[2:] for each in parted if each[0] == sign] for sign in "-+"]
+    held = (situation.first, situation.second)
     if situation.parting.steps[0].kind != situation.parting.steps[1].kind:
         kinds = [each.kind for each in situation.parting.steps]
         why = f"The first run has a step of {kinds[0]} where the second has one of {kinds[1]}."
@@ -55,7 +56,7 @@ def _judge_control_flow(situation: Situation) -> Verdict:
         runs = zip(("first", "second"), only, strict=True)
         told_of = [f"only the {run} run has {_few(found)}" for run, found in runs if found]
         why = f"{_after(situation)}{' and '.join(told_of)}."
-    elif _is_made_otherwise(situation):
+    elif situation.is_initial and all(each and each.kind in HELD for each in held):
         why = (
             "Before anything ran the model holds the same in another order, so that its layers "
             f"were made, and their values drawn, in another order: {parted[0]}."
@@ -85,19 +86,11 @@ def _drawn_between(situation: Situation) -> tuple[str, ...]:
     found = find_mismatch(*pair.events((trained, steps[1 - run])))
     if found is None or found.is_other or found.first is None or found.first.kind not in RUNS:
         return ()
-    ones, others = (_states(each) for each in (trained, steps[1 - run]))
+    ones, others = (  # the last state of each generator that a step has moved
+        {e.name: e.digest for e in each.events if e.kind == "generator"}
+        for each in (trained, steps[1 - run])
+    )
     return tuple(name for name, digest in ones.items() if others.get(name, digest) != digest)
-
-
-def _states(step: Step) -> dict[str, bytes]:
-    """The last state of each generator that a step has moved."""
-    return {each.name: each.digest for each in step.events if each.kind == "generator"}
-
-
-def _is_made_otherwise(situation: Situation) -> bool:
-    """Whether what is in another order is what the model holds before anything has run."""
-    held = (situation.first, situation.second)
-    return situation.is_initial and all(each and each.kind in HELD for each in held)
 
 
 def _after(situation: Situation) -> str:
@@ -127,6 +120,7 @@ _FROM_OUTSIDE = (
     "Look at what that number or tensor is computed from: a clock, a draw from a generator without "
     "a seed, a file, an array of NumPy."
 )
+_OPEN = " Parameters were not recorded before it: they may differ."
 
 
 def _judge_forward(situation: Situation) -> Verdict:
@@ -139,7 +133,7 @@ def _judge_forward(situation: Situation) -> Verdict:
     why = f"Everything recorded before {what} agrees, and {what} does not: {_source(situation)}"
     held = situation.parting.position or any(each.kind == "parameter" for each in situation.before)
     if not held:
-        why += " Parameters were not recorded before it: they may differ."
+        why += _OPEN
     return _kernel(situation, why)
 
 
@@ -150,12 +144,16 @@ def _judge_backward(situation: Situation) -> Verdict:
     if _looks_unwritten(situation):
         return Verdict(Cause.UNWRITTEN_MEMORY, _odd(situation), _WRITE, place=place)
     same, total = situation.gradients
-    why = (
-        f"Forward agrees, and the gradient of {first.name} does not ({count(same, 'gradient')} of "
-        f"{total:,} agree). Of those that differ it belongs to the module that ran last, so it "
-        f"entered in the backward of {owner(first.name) or 'the model'}, or of what ran between it "
-        "and the next module with parameters."
-    )
+    agree = f"({count(same, 'gradient')} of {total:,} agree)"
+    if any(each.kind == "output" for each in situation.before):
+        why = (
+            f"Forward agrees, and the gradient of {first.name} does not {agree}. Of those that "
+            "differ it belongs to the module that ran last, so it entered in the backward of "
+            f"{owner(first.name) or 'the model'}, or of what ran between it and the next module "
+            "with parameters."
+        )
+    else:
+        why = f"The gradient of {first.name} does not agree {agree}.{_OPEN}"
     if situation.parting.pair.traces[0].header.world_size > 1:
         why += " Gradients are those after the ranks' were added up, so that it can be any rank's."
     return _kernel(situation, why, place)

@@ -167,10 +167,12 @@ def _judge_end(pair: Pair, *, final: bool) -> Difference | None:
     agreed, longer = min(lengths), int(lengths[1] > lengths[0])
     position, short = agreed, ends[1 - longer]
     if lengths[0] != lengths[1]:
-        further = _further(ends[longer], lengths[longer] - agreed)
+        end = ends[longer]
+        is_cut = end is None or end.status in _CUT_OFF
+        further = "at least " * is_cut + steps(lengths[longer] - agreed)
         if (short is None and not final) or (short and short.status in _CUT_OFF):
             return None
-        if pair.lane and ((end := ends[longer]) is None or end.status in _CUT_OFF):
+        if pair.lane and is_cut:
             return None  # the process may have ended before the thread did
         why = (
             f"The first {steps(agreed)} agree. Then the {_WORDS[1 - longer]} run {_ended(short)}, "
@@ -188,12 +190,6 @@ def _judge_end(pair: Pair, *, final: bool) -> Difference | None:
     found = Difference(pair.rank, number, kind, None, None, Cause.LENGTH, why, advice=_ADVICE)
     found = replace(found, lane=pair.lane)
     return replace(found, agreed=(f"all {steps(agreed)}",)) if agreed else found
-
-
-def _further(end: End | None, count: int) -> str:
-    """How long the longer run goes on, as far as it was recorded."""
-    is_whole = end is not None and end.status not in _CUT_OFF
-    return steps(count) if is_whole else f"at least {steps(count)}"
 
 
 def _judge_missing(rank: int, run: int) -> Difference:

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.models.completions import SHARING
+from detlint.models.files import LOGS
 from guard.diff import Source, sources
 from guard.diff.state_origins import StateOrigins
 from guard.diff.statements import NEVER, NOTHING, differ, frame_of
@@ -403,6 +404,8 @@ class Flows:
                 and variables.isdisjoint(sources.variable_names(each.statement))
             ):
                 yield each
+                if sources.calls(each.statement, LOGS):
+                    yield from (e for e in self._writers if sources.stamps(e.statement))
 
     def _handles(self, node: Node) -> Iterator[Node]:
         """What opened the files that a statement reads from, or writes to."""

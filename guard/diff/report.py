@@ -138,9 +138,11 @@ def suspect(each: Suspect, cause: Explanation | None = None) -> tuple[str, str]:
     """A finding of the linter, and why it fits; or a line that is possibly to blame, and surely
     where the cause is certain and begins with it."""
     fits = f" ({each.fits})" if each.fits else ""
-    is_sure = cause is not None and cause.confidence is Confidence.CERTAIN
-    begins = [(link.file, link.line) for link in cause.slice[:1]] if cause and is_sure else ()
-    is_shown = is_sure and each.fits == Source.KERNEL.value  # it gave something else for the same
+    sure = cause if cause is not None and cause.confidence is Confidence.CERTAIN else None
+    begins = [(link.file, link.line) for link in sure.slice[:1]] if sure else ()
+    is_lost = sure and sure.what and each.message.startswith(sure.what)
+    # it gave something else for the same
+    is_shown = is_lost or (sure and each.fits == Source.KERNEL.value)
     label = each.code or ("" if is_shown or (each.file, each.line) in begins else "possibly")
     return f"{label} {each.file}:{each.line}".strip(), f"{each.message}{fits}"
 
@@ -180,7 +182,7 @@ def _told(comparison: Comparison, difference: Difference) -> Iterator[tuple[str,
     yield "next", difference.advice
     yield from (("only in one", each) for each in difference.parted)
     yield "apart", sized(difference.size)
-    yield "agreed", "; ".join(difference.agreed) or "nothing was recorded before it"
+    yield "agreed", "; ".join(difference.agreed) or "nothing: it is the first that is compared"
 
 
 def text(comparison: Comparison, stream: TextIO) -> str:

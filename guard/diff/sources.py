@@ -8,12 +8,13 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from detlint.models import files
 from detlint.models.completions import ASKING
-from detlint.models.files import STAMPED, STAMPED_OPEN, TELLING, WRITERS, inserts
 from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import CLOCKS_BY_WORD, ENTROPY, NOW, TORCH_RESEEDING
 from guard.diff import Source
 from guard.digests.traits import ASKED, MEASURED, of_file
+from guard.digests.values import Digests
 from guard.observe.statements import path_of
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ VALUES = {  # those of which a call gives another value in each run by itself
 }
 _KEPT = 4096  # statements of which it is kept
 _ENVIRONMENT = ("environ", "getenv", "putenv")
-_TELLING = {*TELLING, "executemany"}
+_TELLING = {*files.TELLING, "executemany"}
 _TABLE = re.compile(r"(?i)\b(?:FROM|INTO)\s+(\w+)")
 _NAME = re.compile(r"(?<![.\w])\w{3,}")
 _MODE = 3  # characters that say how a file is opened, at most
@@ -137,7 +138,7 @@ COLLECTING = VARYING[Source.COLLECTION]  # the garbage, there and then
 DRAWN_FILES = FILES | _UNIQUE  # names that no other run has, and that a file may have
 DRAWN_NAMES = VARYING[Source.DRAWN_NAME] | _UNIQUE  # those, and of folders
 _WRITING = {  # by the last part of a call's name, or the last two where one says little
-    *(each.rpartition(".")[2] for each in WRITERS),
+    *(*(each.rpartition(".")[2] for each in files.WRITERS), *files.LOGS),
     *("write", "writelines", "writerow", "writerows", "write_text", "write_bytes", "tofile"),
     *("savez_compressed", "to_csv", "to_parquet", "to_pickle", "to_json", "touch", "mkdir"),
     *("makedirs", "unlink", "rmtree", "copytree", "os.remove", "os.link", "os.symlink"),
@@ -227,8 +228,10 @@ def is_fresh(statement: Statement) -> bool:
 
 
 def stamps(statement: Statement) -> bool:
-    """Whether a statement puts the time into bytes that it makes."""
-    names = calls(statement, STAMPED | STAMPED_OPEN)
+    """Whether a statement puts the time into bytes that it makes, or into the lines of a log."""
+    if files.LOGGED_TIME in statement.text:
+        return True
+    names = calls(statement, files.STAMPED | files.STAMPED_OPEN)
     return names and any(is_stamped(each, ast.unparse(each.func)) for each in calls_of(statement))
 
 
@@ -237,7 +240,7 @@ def is_stamped(call: ast.Call, name: str) -> bool:
     given = {each.arg: each.value for each in call.keywords}
     mode = getattr(given.get("mode", call.args[1] if call.args[1:] else None), "value", "")
     is_written = isinstance(mode, str) and mode.startswith(("w", "x", "a"))
-    is_one = _is_one(name, STAMPED) or (_is_one(name, STAMPED_OPEN) and is_written)
+    is_one = _is_one(name, files.STAMPED) or (_is_one(name, files.STAMPED_OPEN) and is_written)
     return is_one and "mtime" not in given
 
 
@@ -288,7 +291,7 @@ def writes_file(statement: Statement) -> bool:
     """Whether a statement writes into a file, makes, moves or removes one, or starts a program."""
     if calls(statement, _WRITING | PROGRAMS) or moves_file(statement) or stamps(statement):
         return True
-    is_told = calls(statement, _TELLING) and any(map(inserts, _texts(statement)))
+    is_told = calls(statement, _TELLING) and any(map(files.inserts, _texts(statement)))
     return is_told or _opens(statement, "wax+")
 
 
@@ -313,15 +316,15 @@ def _opens(statement: Statement, modes: str) -> bool:
 
 
 @lru_cache(_KEPT)
-def file_names(statement: Statement) -> frozenset[str]:
+def file_names(statement: Statement) -> frozenset[object]:
     """Constants of a statement that may name a file, and not only say of which kind; tables of a
-    database."""
+    database; and their digests, as of a variable with such a text."""
     found: set[str] = set()
     for each in _texts(statement):  # of a command, each of its words
         words = (word for word in each.split() if "." in word or "/" in word)
         found.update(word for word in words if _NAME.search(word))
         found.update(f"table {name}" for name in _TABLE.findall(each))
-    return frozenset(found)
+    return frozenset((*found, *map(Digests().of, found)))
 
 
 def _texts(statement: Statement) -> Iterator[str]:
@@ -355,9 +358,10 @@ def fills_item(statement: Statement) -> bool:
     return len(mentions) == 1 and all(isinstance(each, ast.Subscript) for each in targets)
 
 
-def told_by(name: str) -> Source | None:
-    """What a file of the system tells, that is another in each run."""
-    return OF_FILES.get(of_file(name))
+def told_by(text: str) -> Source | None:
+    """What a file of the system, by its name, or the format of a log tells that is another in each
+    run."""
+    return Source.CLOCK if files.LOGGED_TIME in text else OF_FILES.get(of_file(text))
 
 
 def parts_of(text: str) -> list[ast.AST]:

@@ -131,7 +131,9 @@ class StateOrigins:
             if not self._may(node, at) or not _draws_itself(node, at):
                 continue
             differs = first.after[at] != second.after[at]
-            agreed = first.before[at] == second.before[at] or _is_seeded(node, at)
+            was = node.ran.before[at]  # what puts it into a state does so whatever it was in
+            is_seeded = seeds(node.statement, name) and was != node.ran.after[at]
+            agreed = first.before[at] == second.before[at] or is_seeded
             if differs and agreed and first.before[at]:
                 self.moves.setdefault(name, []).append(node)
                 moved = True
@@ -229,7 +231,10 @@ class StateOrigins:
             self._agreed[key] = [
                 (ones.places[each], place)
                 for each, place in known
-                if place is not None and _agrees_after(each, at)
+                if place is not None
+                and each.first
+                and each.second
+                and each.first.after[at] == each.second.after[at]
             ]
         agreed = self._agreed[key]
         for number in range(bisect_left(agreed, (ends[0], -1)) - 1, -1, -1):
@@ -249,24 +254,12 @@ class StateOrigins:
         return NOTHING
 
 
-def _is_seeded(node: Node, at: int) -> bool:
-    """Whether a statement has put that very generator into a state."""
-    ran = node.ran
-    return seeds(node.statement, NAMES[at]) and ran.before[at] != ran.after[at]
-
-
 def _drawn_from(node: Node, run: int) -> Iterator[tuple[int, int]]:
     """The states that it draws from, with their numbers; but for torch's threads."""
     ran = node.ran_in(run)
     if ran is not None:
         moved = (at for at in _moved(node, run) if NAMES[at] != "threads")
         yield from ((at, ran.before[at]) for at in moved)
-
-
-def _agrees_after(node: Node, at: int) -> bool:
-    """Whether a statement leaves a state that is the same in both runs."""
-    first, second = node.first, node.second
-    return first is not None and second is not None and first.after[at] == second.after[at]
 
 
 def _differs_before(one: Node | None, other: Node | None, at: int) -> bool:

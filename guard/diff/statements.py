@@ -211,11 +211,6 @@ def frame_of(node: Node) -> tuple[int, str]:
     return node.within.call.frame, node.within.role
 
 
-def _returns(node: Node) -> bool:
-    """Whether it ends its call: what a ``with`` around it does then gives nothing."""
-    return node.statement.kind == "Return" and not node.ran.raised
-
-
 Origins = frozenset[Node]
 NOTHING: Origins = frozenset()
 
@@ -278,8 +273,9 @@ class Pairing:
                 last = node
         both = [each for each in found.nodes if each.first and each.second]
         for nodes in filter(None, (found.nodes, both)):
-            returns = (each for each in reversed(nodes) if _returns(each))
-            next(returns, nodes[-1]).is_last = True
+            # One ends its call: what a ``with`` around it does then gives nothing.
+            ends = (e for e in reversed(nodes) if e.statement.kind == "Return" and not e.ran.raised)
+            next(ends, nodes[-1]).is_last = True
         return found
 
     def _in_rounds(self, call: Call, rans: list[Ran]) -> Iterator[tuple[Hashable, Ran]]:

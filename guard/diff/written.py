@@ -65,13 +65,10 @@ def shared_keys(node: Node, path: Path) -> Iterator[object]:
     last = path[-1]
     if len(path) == 1 and path[0] != "self":
         yield ("name", node.file, last)
-    if len(path) > 1 or (_is_of_a_class(node) and path in node.statement.writes):
-        yield ("attribute", last)
-
-
-def _is_of_a_class(node: Node) -> bool:
     above = node.within.above
-    return above is not None and above.statement.kind == "ClassDef"
+    is_of_a_class = above is not None and above.statement.kind == "ClassDef"
+    if len(path) > 1 or (is_of_a_class and path in node.statement.writes):
+        yield ("attribute", last)
 
 
 def whole_keys(node: Node, path: Path) -> Iterator[object]:

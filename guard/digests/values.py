@@ -365,8 +365,9 @@ class Digests:
         if held is None and not slots:
             return self.identity(value)
         given = {**(held or {}), **slots}
-        for name in _of_system(type(value)):
-            given.pop(name, None)
+        system = (names for base, names in _NOTED.items() if isinstance(value, base))
+        for name in next(system, frozenset()):
+            given.pop(name, None)  # what a thread or a process notes of itself: its number
         return self._mapping(given, depth + 1) or 2
 
     def _of_module(self, value: Any) -> int:  # noqa: ANN401
@@ -416,11 +417,6 @@ class Digests:
         self._identified = found
         self._known[key] = (reference, found)
         return found
-
-
-def _of_system(kind: type) -> frozenset[str]:
-    """What a thread or a process notes of itself: its number is another one in each run."""
-    return next((names for base, names in _NOTED.items() if issubclass(kind, base)), frozenset())
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from guard.observe.places import Place
     from guard.recording.events import Row, Source
 
+    Rank = tuple[int, int]  # of a parameter's model, and its own within
     Site = tuple[Source, Place | None]  # a module's output, and the line that called the module
 
 # What only wraps a model: its own path is left out of the names below.
@@ -90,21 +91,23 @@ class Names:
 
     by_variables  whether what is there together is numbered in the order in which the program's
                   text names the variables that lead to it, and not in that of the first calls: a
-                  resumed run may make it, or call it first, in another one
+                  resumed run may make it, or call it first, in another one. Each time that one is
+                  met, all are numbered anew: a variable may lead to another one by then
     """
 
     def __init__(self, *, by_variables: bool = False) -> None:
         self._by_variables = by_variables
-        self.count = 0  # of models met, and of parts that one has got since
+        self.count = 0  # of models met, of parts that one has got since, of times they were renamed
         # modules that have been called, by their ids; what goes is taken away
         self.known: dict[int, Known] = {}
         self._paths: ByIdentity[str] = ByIdentity()
-        # of what has one: its place among all of these, and its class with its number
-        self._labels: ByIdentity[tuple[int, str]] = ByIdentity()
-        self._taken: dict[str, set[int]] = defaultdict(set)  # numbers, by class
+        # of what is numbered together: its place among all, and its class with its number; and the
+        # numbers that are taken, by class
+        self._labels: dict[str, ByIdentity[tuple[int, str]]] = defaultdict(ByIdentity)
+        self._taken: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._first: Callable[[], Module | None] = lambda: None  # whose parts have plain paths
         self._prefixes: ByIdentity[str] = ByIdentity()  # of models that have been called
-        self._parameters: ByIdentity[tuple[int, str]] = ByIdentity()
+        self._parameters: ByIdentity[tuple[Rank, str]] = ByIdentity()
         self._places = count()
 
     def of(self, module: Module, *, outermost: bool) -> Known:
@@ -134,22 +137,25 @@ class Names:
 
     def add_model(self, model: Module) -> None:
         """Name all that a model holds."""
-        self._number_like(model)
-        model, first = self._root(model), self._first()
+        bound = self._number_like(model)
+        self._enter(self._root(model, bound))
+
+    def _enter(self, model: Module) -> None:
+        first = self._first()
         is_met = first is None or self._prefixes.get(first) is not None
         if first is not None and not is_met and _learns(model) and _holds(first, model):
             self._first = weakref.ref(model)  # it is called without what holds it
-        label = self.label(model)
-        prefix = "" if self._first() is model else f"{label}:"
+        self._number(model)
+        prefix = "" if self._first() is model else f"{self._label(model)}:"
         self._prefixes.set(model, prefix)
         self._name(model, prefix)
 
-    def _root(self, model: Module) -> Module:
+    def _root(self, model: Module, bound: list[Any]) -> Module:
         """What holds a part that is called by itself: as a whole, or where no variable has it."""
         if not _learns(model):
             return model
-        is_bound = not self._by_variables or any(each is model for each in _bound())
-        models: list[Module] = [each for each, _ in self._labels.pairs() if _is_module(each)]
+        is_bound = not self._by_variables or any(each is model for each in bound)
+        models: list[Module] = [each for each, _ in self._labels[""].pairs()]
         for each in models:
             paths = (path for path, part in each.named_modules() if part is model and path)
             if any(not is_bound or not unwrapped_path(each, path) for path in paths):
@@ -160,30 +166,54 @@ class Names:
         for path, each in model.named_modules():
             if self._paths.get(each) is None:
                 plain = unwrapped_path(model, path)
-                itself = self.label(model) if each is model else type(each).__name__
+                itself = self._label(model) if each is model else type(each).__name__
                 self._paths.set(each, prefix + plain if plain else itself)
         self._name_parameters(model, prefix)
         self.count += 1
 
-    def label(self, thing: Any) -> str:  # noqa: ANN401 - a module, an optimizer or a data set
+    def label(self, thing: Any) -> str:  # noqa: ANN401 - an optimizer or a data set
         """The name of its class, and a number from the second on."""
-        if self._labels.get(thing) is None and type(thing).__weakrefoffset__:  # a list has none
+        if not self._place(thing) and type(thing).__weakrefoffset__:  # a list has none
             self._number_like(thing)
             self._number(thing)
-        found = self._labels.get(thing)
+        return self._label(thing)
+
+    def _label(self, thing: Any) -> str:  # noqa: ANN401 - or a module
+        found = self._place(thing)
         return found[1] if found else type(thing).__name__
 
-    def _number_like(self, thing: Any) -> None:  # noqa: ANN401 - as above
-        """Number what variables lead to and is numbered together with one, but for its parts."""
-        counts = self._by_variables and (not _is_module(thing) or _learns(thing))
-        beside = _bound() if counts else ()
-        alike = [each for each in beside if _is_alike(each, thing)]
+    def _place(self, thing: Any) -> tuple[int, str] | None:  # noqa: ANN401
+        return self._labels[_group(thing)].get(thing)
+
+    def _number_like(self, thing: Any) -> list[Any]:  # noqa: ANN401 - as above
+        """Number anew all that is numbered together with one: what variables lead to, but for its
+        parts, then the others that were numbered before. What variables lead to, where asked."""
+        if not self._by_variables or (_is_module(thing) and not _learns(thing)):
+            return []
+        bound, group = list(_bound()), _group(thing)
+        alike = [e for e in bound if _group(e) == group and type(e).__weakrefoffset__]
         parts = {id(e) for each in alike if _is_module(each) for e in list(each.modules())[1:]}
-        for each in (each for each in alike if id(each) not in parts):
-            self._number(each)
+        before, first = list(self._labels[group].pairs()), self._first
+        known = {id(each) for each, _ in before}
+        self._labels.pop(group, None)
+        self._taken.pop(group, None)
+        for each in (*alike, *(each for each, _ in before)):
+            is_part = id(each) in parts or self._paths.get(each) is not None
+            if id(each) in known or not is_part:
+                self._number(each)
+        if any(self._label(each) != label for each, (_, label) in before):
+            models = [model for model, _ in self.models()]
+            self.known.clear()
+            self._paths, self._prefixes, self._parameters = ByIdentity(), ByIdentity(), ByIdentity()
+            self.count += 1
+            for model in models:  # those that have been called, by the numbers that they have now
+                self._enter(model)
+        elif first() is not None:
+            self._first = first
+        return bound
 
     def _number(self, thing: Any) -> None:  # noqa: ANN401 - as above
-        if self._labels.get(thing) is not None or self._paths.get(thing) is not None:
+        if self._place(thing):
             return
         label = type(thing).__name__
         is_model = _is_module(thing)
@@ -192,42 +222,43 @@ class Names:
             if is_model and self._take("", thing) == 1:
                 self._first = weakref.ref(thing)
             label += f"#{number}" if number > 1 else ""
-        self._labels.set(thing, (next(self._places), label))
+        self._labels[_group(thing)].set(thing, (next(self._places), label))
 
     def _take(self, kind: str, thing: Any) -> int:  # noqa: ANN401 - as above
         """The first number that nothing has which is there; nor what was in a circle of references,
         or let go by another thread, as that is at another time in each run."""
-        taken, thread = self._taken[kind], threading.get_ident()
+        taken, thread = self._taken[_group(thing)][kind], threading.get_ident()
         number = next(each for each in count(1) if each not in taken)
 
         def free() -> None:
             if not Collection.runs and threading.get_ident() == thread:
                 taken.discard(number)
 
-        weakref.finalize(thing, free).atexit = False
+        if not self._by_variables:
+            weakref.finalize(thing, free).atexit = False
         taken.add(number)
         return number
 
     def _name_parameters(self, model: Module, prefix: str) -> None:
-        first, _ = self._labels.get(model) or (0, "")
+        first, _ = self._place(model) or (0, "")
         for path, each in model.named_parameters():
             if self._parameters.get(each) is None:
                 name = prefix + unwrapped_path(model, path)
-                self._parameters.set(each, ((first << 32) + next(self._places), name))
+                self._parameters.set(each, ((first, next(self._places)), name))
 
     def refresh(self) -> None:
         """Name the parameters that models have got since they were called first."""
         for model, prefix in self.models():
             self._name_parameters(model, prefix)
 
-    def of_parameter(self, tensor: Any) -> tuple[int, str] | None:  # noqa: ANN401 - a tensor
+    def of_parameter(self, tensor: Any) -> tuple[Rank, str] | None:  # noqa: ANN401 - a tensor
         """Its place in the order of models, and its name; None outside the models that ran."""
         return self._parameters.get(tensor)
 
     def models(self) -> Iterator[tuple[Module, str]]:
         """The models that have been called and are still there, with the prefixes of their names,
         in the order of their numbers."""
-        for model, _ in self._labels.pairs():
+        for model, _ in self._labels[""].pairs():
             prefix = self._prefixes.get(model)
             if prefix is not None:
                 yield model, prefix
@@ -269,9 +300,9 @@ def _is_module(thing: object) -> bool:
     return hasattr(type(thing), "named_modules")
 
 
-def _is_alike(one: object, other: object) -> bool:
-    """Whether two things are numbered together: all modules are, by which the first is found."""
-    return type(one) is type(other) or (_is_module(one) and _is_module(other))
+def _group(thing: object) -> str:
+    """Of what is numbered together: its class; all modules are, by which the first is found."""
+    return "" if _is_module(thing) else type(thing).__name__
 
 
 def _bound() -> Iterator[Any]:

@@ -313,8 +313,8 @@ def parameters_of(optimizer: Optimizer, names: Names) -> Iterator[tuple[Any, Sou
     for index, group in enumerate(optimizer.param_groups):
         for number, each in enumerate(group["params"]):
             unnamed = f"{names.label(optimizer)}.param_groups[{index}][{number}]"
-            known.append((*(names.of_parameter(each) or (-1, unnamed)), each))
-    known.sort(key=lambda found: -found[0])
+            known.append((*(names.of_parameter(each) or ((-1, 0), unnamed)), each))
+    known.sort(key=lambda found: found[0], reverse=True)
     for _, name, each in known:
         yield each, source("gradient", name)
 

@@ -321,14 +321,11 @@ class Session:
             gc.collect()  # so that what is still there does not depend on when it ran last
             recorder.finish()
         self.uninstall()
-        if self._writer is None and not self._is_child and not self._has_traces():
-            with suppress(OSError, GuardError):
-                self._writer = self._open()
+        if self._writer is None and not self._is_child:
+            with suppress(OSError, GuardError):  # its children may have recorded
+                if not any(name.endswith(".trace") for name in os.listdir(self.folder)):
+                    self._writer = self._open()
         self._close(status, message)
-
-    def _has_traces(self) -> bool:
-        """Whether its children have recorded."""
-        return any(name.endswith(".trace") for name in os.listdir(self.folder))
 
     def _stop(self, status: Status, message: str, lane: _Lane | None = None) -> None:
         recorders = self._let_go()

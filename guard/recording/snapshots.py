@@ -417,13 +417,10 @@ def _known(found: _Found) -> _Found:
     if not role and _sets_an_optimizer(value):
         role = "scheduler"
     if found.is_bound:
-        saved_in = held.path if _saves_itself(kind) else held.saved_in
+        saves = all(any(name in vars(each) for each in kind.__mro__) for name in _SAVING)
+        saved_in = held.path if saves else held.saved_in
         held = held._replace(kind=_class_of(kind), saved_in=saved_in)
     return found._replace(held=held._replace(role=role or held.role))
-
-
-def _saves_itself(kind: type) -> bool:
-    return all(any(name in vars(each) for each in kind.__mro__) for name in _SAVING)
 
 
 def _class_of(kind: type) -> str:

@@ -251,7 +251,8 @@ class Draws:
 
     def _check_seed(self, seed: Any, name: str) -> None:  # noqa: ANN401
         """Whether a seed is a number that the clock or the system gave before."""
-        source = self._given.get(int(seed)) if _is_number(seed) else None
+        is_number = isinstance(seed, numbers.Real) and math.isfinite(seed)
+        source = self._given.get(int(seed)) if is_number else None
         if source is not None:
             self._draw("seed", f"the seed that {name} gets comes from {source}()")
 
@@ -319,10 +320,6 @@ def _numbers(value: Any) -> Iterator[int]:  # noqa: ANN401
         yield from (int(value * scale) for scale in _SCALES)
     elif isinstance(value, int):
         yield from (value, *(value // scale for scale in _SCALES[1:]))
-
-
-def _is_number(value: Any) -> bool:  # noqa: ANN401
-    return isinstance(value, numbers.Real) and math.isfinite(value)
 
 
 def _is_of_program() -> bool:

@@ -114,7 +114,9 @@ def _against_flash(call: Call) -> Iterator[str]:
         yield f"heads have to be of one size up to {_LARGEST_HEAD}, and are {call.heads}"
     if not (8, 0) <= call.capability <= (12, 1):
         yield "the GPU is older than Ampere"
-    if call.trains and _is_small(call.capability) and not _fits_small(query, call.dropout):
+    is_small = (8, 6) <= call.capability <= (8, 9) or (12, 0) <= call.capability <= (12, 1)
+    fits = query <= 192 or (not call.dropout and query > 224)
+    if call.trains and is_small and not fits:
         yield f"heads of size {query} cannot be trained on this GPU"
     if call.is_causal and call.query.shape[-2] != call.key.shape[-2]:
         yield "it is causal, and queries and keys are not equally many"
@@ -144,14 +146,6 @@ def _alignment(call: Call) -> int:
     if call.capability >= (8, 0) or (call.capability >= (7, 0) and is_half):
         return max(plain, 128 // (16 if is_half else 32))
     return plain
-
-
-def _is_small(found: tuple[int, int]) -> bool:
-    return (8, 6) <= found <= (8, 9) or (12, 0) <= found <= (12, 1)
-
-
-def _fits_small(head: int, dropout: float) -> bool:
-    return head <= 192 or (not dropout and head > 224)
 
 
 def _short(dtype: torch.dtype) -> str:

@@ -77,7 +77,8 @@ class Unwritten:
                 continue
             is_written = any(each is other for other in written)
             if (not is_written or not (fills or "out" in name)) and _reads(run.func, name):
-                if not (is_written and _places_elements(name)):
+                # What writes some elements and keeps the others fills memory that way.
+                if not (is_written and any(each in name for each in _PLACING)):
                     self.reads[here()] += 1
                 self._storages.pop(key, None)
             elif is_written:
@@ -117,11 +118,7 @@ def _reads(func: OpOverload, name: str) -> bool:
     )
 
 
-def _places_elements(name: str) -> bool:
-    """Whether it writes some elements and keeps the others: memory is filled that way."""
-    return any(each in name for each in ("index", "scatter", "put", "slice", "masked_fill", "tri"))
-
-
+_PLACING = ("index", "scatter", "put", "slice", "masked_fill", "tri")
 _QUIET = {"aten::detach", "aten::lift_fresh", "prim::device", "prim::layout"}  # no kernel runs
 
 

@@ -135,7 +135,8 @@ class Arguments:
             return ""
         why = f"the program ended with exit status {error.code}"
         if error.code == _USAGE:
-            return f"{why}: it wants arguments, as it says above: {self._run(self._required())}"
+            required = [each for each in self._options.values() if each.required]
+            return f"{why}: it wants arguments, as it says above: {self._run(required)}"
         return why + (self._of_text(str(error.code)) or self._lacking())
 
     def of_end(self) -> str:
@@ -201,9 +202,6 @@ class Arguments:
 
     def _data(self) -> list[_Option]:
         return [each for each in self._options.values() if each.names_data]
-
-    def _required(self) -> list[_Option]:
-        return [each for each in self._options.values() if each.required]
 
     def _run(self, options: list[_Option]) -> str:
         """The command with what is missing."""

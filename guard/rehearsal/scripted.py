@@ -59,15 +59,12 @@ def _parameters(stack: ExitStack, mode: FakeCuda) -> None:
     original = torch.nn.Parameter.__new__
 
     def new(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:  # noqa: ANN401
-        if type(data) is torch.Tensor and data.device.type == "cpu" and _is_plain(data):
-            data = _faked(data, mode)
+        if type(data) is torch.Tensor and data.device.type == "cpu":
+            is_plain = data.layout is torch.strided and not data.is_quantized
+            data = _faked(data, mode) if is_plain else data
         return original(cls, data, requires_grad)
 
     replace(stack, torch.nn.Parameter, "__new__", staticmethod(new))
-
-
-def _is_plain(data: torch.Tensor) -> bool:
-    return data.layout is torch.strided and not data.is_quantized
 
 
 def _faked(data: torch.Tensor, mode: FakeCuda) -> torch.Tensor:

@@ -216,7 +216,8 @@ def explanation(name: str) -> str:
     here = [each for each in every if in_force(each)]
     here.sort(key=lambda row: row.name == COMPILED)  # what holds without a compiler comes first
     others = [each for each in every if each not in here]
-    parts = [_of_torch(each) for each in here] or [f"torch {torch.__version__}: {_NOTHING}"]
+    told = [_shown(each) for each in here] or [_NOTHING]
+    parts = [f"torch {torch.__version__}: {each}" for each in told]
     parts += [f"Not of this torch ({_releases(each)}):\n{_shown(each)}" for each in others]
     return "\n\n".join(parts) + "\n"
 
@@ -225,10 +226,6 @@ def _is_of_torch(name: str) -> bool:
     short = name.removeprefix("torch.").removeprefix("nn.functional.").removeprefix("aten::")
     owners = (torch, torch.nn.functional, torch.Tensor, torch.ops.aten)
     return any(callable(getattr(each, short, None)) for each in owners)
-
-
-def _of_torch(row: Operation | Switched) -> str:
-    return f"torch {torch.__version__}: {_shown(row)}"
 
 
 def _shown(row: Operation | Switched) -> str:

@@ -223,9 +223,11 @@ class Plan:
         """The command line of a run."""
         program = [each.replace(PLACEHOLDER, str(seed)) for each in self.program]
         start = [sys.executable, *flags()]
-        if self.seed_arg is not None:
-            return [*start, *program, *_option(self.seed_arg, seed)]
-        return [*start, *([] if self.as_is else _under_guard(seed)), *program]
+        if (name := self.seed_arg) is not None:
+            option = [f"{name}{seed}"] if name.endswith("=") else [name, str(seed)]
+            return [*start, *program, *option]
+        under = [] if self.as_is else ["-m", "guard", "run", "--seed", str(seed)]
+        return [*start, *under, *program]
 
 
 def _check_guarded(program: Program) -> None:
@@ -235,14 +237,6 @@ def _check_guarded(program: Program) -> None:
             f"-m torch.distributed.run … -m guard run --seed {PLACEHOLDER} train.py"
         )
     program.check()
-
-
-def _option(name: str, seed: int) -> list[str]:
-    return [f"{name}{seed}"] if name.endswith("=") else [name, str(seed)]
-
-
-def _under_guard(seed: int) -> list[str]:
-    return ["-m", "guard", "run", "--seed", str(seed)]
 
 
 def read(plan: Plan, seed: int, text: str, before: Before) -> Match:

@@ -16,12 +16,13 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from guard.diff import Cause, Suspect, sources
+from guard.diff import Cause, Link, Suspect, sources
 from guard.diff.differences import Confidence, Explanation, Source
 from guard.diff.names import generator, listed
 from guard.digests import traits as trait
 from guard.digests.generators import NAMES
 from guard.digests.values import OPAQUE
+from guard.observe.places import Place
 from guard.observe.statements import CHANGING_FIRST, is_changing, path_of
 from guard.verification.attribution import NONE, STARTED
 from guard.verification.lost_state import LOST
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from guard.diff import Difference
-    from guard.diff.differences import Link
     from guard.diff.statements import Node
     from guard.digests.traits import Traits
     from guard.observe.statements import Path, Statement
@@ -518,7 +518,8 @@ def _of_statements(known: Known) -> Explanation | None:
         other = next((each for each in found if each and each.source is not drawn), None)
         if other is None:
             return told._replace(confidence=Confidence.POSSIBLE)
-        return other._replace(slice=shown.slice, what=shown.what or other.what)
+        told = other._replace(slice=shown.slice, what=shown.what or other.what)
+        return _begun_by_rule(known, told)
     other_circumstance = OF_CIRCUMSTANCES.get(known.circumstance, shown.source)
     agrees = other_circumstance is shown.source or known.circumstance == TIMING.name
     # A finalizer may have drawn before, unseen.
@@ -526,6 +527,19 @@ def _of_statements(known: Known) -> Explanation | None:
     is_drawn = shown.source is Source.GENERATOR and is_collected
     sure = shown.is_whole and shown.is_sure and agrees and not is_drawn
     return told._replace(confidence=Confidence.CERTAIN if sure else Confidence.LIKELY)
+
+
+def _begun_by_rule(known: Known, found: Explanation) -> Explanation:
+    """With what the linter says of another line, which made what the first of the slice uses and
+    reads what is another in each run: that line is told first, where it fits the cause."""
+    first = known.suspects[0] if known.suspects else None
+    if first is None or not first.code or _meant(known, first) is not found.source:
+        return found
+    links = [each._replace(follows=each is not found.slice[0]) for each in found.slice]
+    if (first.file, first.line) in [(each.file, each.line) for each in links]:
+        return found
+    line = Link(first.file, first.line, Place(first.file, first.line, "").code)
+    return found._replace(what=line.text, slice=(line, *links))
 
 
 def seeded_by(links: Sequence[Link]) -> str:
@@ -643,7 +657,8 @@ def _meant(known: Known, each: Suspect) -> Source | None:
 def _excluded(known: Known, source: Source) -> list[str]:
     """What was shown not to make the difference."""
     found = []
-    if "Every recorded generator agrees" in known.difference.why:
+    is_drawn = source in (Source.GENERATOR, Source.ENTROPY)  # from one that is not recorded
+    if not is_drawn and "Every recorded generator agrees" in known.difference.why:
         found.append("generators: every recorded one agrees")
     if known.circumstance == NONE and source not in OF_CIRCUMSTANCES.values():
         found.append(

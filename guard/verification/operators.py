@@ -246,19 +246,19 @@ def bisect(session: Session, difference: Difference, other: int, budget: int) ->
         if found is not None and (found.lane, found.step) != (at.lane, at.step):
             at = found
             pool.clear()
-            seen.append(f"already at step {at.step}{' of ' * bool(at.lane)}{at.lane}")
+            seen.append("came at another step")
             continue
         pool.extend(watched.processes)
         shows = at if found is None else found
         parted = _parted(pool, shows)
         if parted is not None:
             return _concluded(replace(result, reproduced=True, rank=shows.rank), *parted, seen)
-        seen.append(f"not again up to step {at.step}")
+        seen.append("did not come again")
     if not result.runs:
         return result
     note = (
         f"the operator is not known: of {result.runs} runs in detail, two at a time, the "
-        f"difference came {', then '.join(seen)}; --budget allows more"
+        f"difference {' or '.join(dict.fromkeys(seen))}; --budget allows more"
     )
     return replace(result, reproduced=bool(result.reproduced), notes=(note,))
 
@@ -298,7 +298,7 @@ def _computed(step: Step) -> list[tuple[str, str, int, bytes]]:
 
 
 def _concluded(result: Bisection, first: Step, second: Step, seen: list[str]) -> Bisection:
-    notes = tuple(f"in detail, the difference came {text} in a first try" for text in seen[:1])
+    notes = tuple(f"in detail, the difference {text} in a first try" for text in seen[:1])
     found = culprit(first, second, _device(first))
     if found is None:
         text = "no operator gave another result than in the first run for what it was given"

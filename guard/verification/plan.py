@@ -103,14 +103,11 @@ def _perturbation(run: int) -> int:
     return 0xFF - (0x3D + run % 8)
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
 def given(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Those of the circumstances that the user has set."""
+    seed = environ.get("PYTHONHASHSEED", "")
     found = (
-        (HASHES.name, _is_number(environ.get("PYTHONHASHSEED", ""))),
+        (HASHES.name, seed.isascii() and seed.isdigit()),
         (MEMORY.name, bool(environ.get("MALLOC_PERTURB_"))),
     )
     return tuple(name for name, is_set in found if is_set)

@@ -47,6 +47,10 @@ _FORGOTTEN = (
     "best: {} ({}:{}), and all steps agree without it. {}"
 )
 _NOTED = 3  # of these
+_EARLY = (
+    "two runs differ before step {}, where one would be interrupted: verify it without --resume-at "
+    "first"
+)
 _NOT_RESUMED = "no run had been resumed by then: two runs up to the interruption were compared"
 
 
@@ -96,7 +100,7 @@ class _Resumption:
         if not more:
             verdict = cut_short(self._session, Watched((whole, before), None, 1, (), 0.0))
             return with_notes(verdict, _NOT_RESUMED)
-        start = resumed_at(whole.traces[0], more[0].traces[0], self._at)
+        start, _ = resumed_at(whole.traces[0], more[0].traces[0], self._at)
         comparison = as_far(self._resumed(whole, more[0], start))
         return self._verdict(comparison, interrupted=True, resume=self._told(start))
 
@@ -112,14 +116,14 @@ class _Resumption:
         early = Comparer(whole.traces, before.traces).advance()
         if early is not None and early.step < before.done and early.cause is not Cause.LENGTH:
             comparison = examine(whole.traces, before.traces, ("run 1", "run 2"))
-            return with_notes(self._verdict(comparison, resume=self._told(None)), self._early())
+            return with_notes(self._verdict(comparison, resume=self._told(None)), _EARLY.format(at))
         options = recording(until, first_step=at, held=0)
         arguments = self._interruption.resume
         given = {"arguments": shlex.split(arguments), "place": before.folder}
         (after,) = self._run(partial(self._start, options, **given))
         if failure := _failed(after):
             return self._verdict(failure=failure)
-        start = resumed_at(whole.traces[0], after.traces[0], self._at)
+        start = self._began_at(whole, after)
         if not start:
             why = (
                 "began anew at step 0 when it was to resume: no checkpoint had been saved by step "
@@ -151,11 +155,18 @@ class _Resumption:
             return Failure(whole.number + 1, why, whole.tail())
         return None
 
-    def _early(self) -> str:
-        return (
-            f"two runs differ before step {self._at}, where one would be interrupted: verify it "
-            "without --resume-at first"
-        )
+    def _began_at(self, whole: Process, after: Process) -> int:
+        """The step of the whole run with which the resumed one began. Where that computed something
+        else, a run up to there is told by its parameters as each step begins."""
+        start, is_certain = resumed_at(whole.traces[0], after.traces[0], self._at)
+        if is_certain:
+            return start
+        options = (*recording(self._at, held=self._at), "--state-every", "1")
+        (beside,) = self._run(partial(self._start, options), limited=True)
+        beside.look()
+        if not beside.traces:
+            return start
+        return resumed_at(beside.traces[0], after.traces[0], self._at, (_STATE, _COMPUTED))[0]
 
     def _concluded(self, whole: Process, before: Process, after: Process, start: int) -> Verdict:
         """What the resumed run shows beside the whole one."""
@@ -263,28 +274,37 @@ def trainings(trace: Trace) -> int:
     return sum(step.kind == "training" for step in trace.steps())
 
 
-def resumed_at(whole: Trace, after: Trace, expected: int) -> int:
-    """The training step of the whole run, up to ``expected``, with which a resumed one began.
+_COMPUTED, _STATE = ("output", "loss", "gradient"), ("parameter", "buffer")
 
-    The one that most of what the first step computed agrees with, ``expected`` where several do
-    or none: a program resumes from its last checkpoint, which may be older than the interruption.
-    What it drew tells nothing: one that forgets its place in the data begins it anew.
+
+def resumed_at(
+    whole: Trace, after: Trace, expected: int, kinds: tuple[tuple[str, ...], ...] = (_COMPUTED,)
+) -> tuple[int, bool]:
+    """The training step of the whole run, up to ``expected``, with which a resumed one began; and
+    whether all that its first one holds of these kinds agrees.
+
+    The one that most of it agrees with, ``expected`` where several do or none: a program resumes
+    from its last checkpoint, which may be older than the interruption. What it drew tells nothing:
+    one that forgets its place in the data begins it anew.
+
+    kinds  of events, those that decide first come first
     """
-    first = next((step for step in after.steps() if step.kind == "training"), None)
-    if first is None:
-        return expected
+    first: dict[tuple[str, str, int], bytes] = {}
+    for step in after.steps():
+        if step.kind == "training":
+            first = {**_events(step), **first}
+            break
+        first.update((key, each) for key, each in _events(step).items() if key[0] in _STATE)
+    held = [{each for each in first.items() if each[0][0] in some} for some in kinds]
     trainings = (step for step in whole.steps() if step.kind == "training")
     scores = [
-        (_agreement(first, step), number == expected, number)
+        ([len(some & _events(step).items()) for some in held], number == expected, number)
         for number, step in enumerate(trainings)
         if number <= expected
     ]
-    return max(scores, default=(0, True, expected))[2]
+    agreement, _, number = max(scores, default=([0], True, expected))
+    return number, agreement == [len(some) for some in held]
 
 
-_COMPUTED = ("output", "loss", "gradient")
-
-
-def _agreement(first: Step, second: Step) -> int:
-    known = {(e.kind, e.name, e.call): e.digest for e in second.events if e.kind in _COMPUTED}
-    return sum(known.get((e.kind, e.name, e.call)) == e.digest for e in first.events)
+def _events(step: Step) -> dict[tuple[str, str, int], bytes]:
+    return {(each.kind, each.name, each.call): each.digest for each in step.events}

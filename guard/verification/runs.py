@@ -136,11 +136,9 @@ class Process:
         for each in self.traces:
             each.refresh()
         with suppress(TraceError):
-            while os.path.exists(name := self._trace_of(len(self.traces))):
+            folder = self.traces_folder
+            while os.path.exists(name := os.path.join(folder, f"rank{len(self.traces)}.trace")):
                 self.traces.append(open_trace(name))
-
-    def _trace_of(self, rank: int) -> str:
-        return os.path.join(self.traces_folder, f"rank{rank}.trace")
 
     def tail(self) -> tuple[str, ...]:
         """The last lines of what the program wrote: of several ranks, what the others say when one

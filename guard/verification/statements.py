@@ -175,7 +175,10 @@ def _traced(session: Session, ran: Sequence[Process], seen: Difference) -> Entry
     around = {*found.origins[0].around()} - {found.origins[0]}  # no cause beside what they call
     shown = [each for each in found.origins if each not in around][:_MOST]
     lines = tuple(suspect(each, flows.traits(each)) for each in shown)
-    makers = tuple(_lines(each) for each in flows.makers(found.origins[0]))
+    makers = tuple(
+        (os.path.realpath(e.file), range(e.statement.line, e.statement.last + 1))
+        for e in flows.makers(found.origins[0])
+    )
     place = None if shows is None else _place(shows)
     begun = _begun(flows, found)
     unseeded = missed(session.text, flows.nodes, drawn_from(begun.node))
@@ -242,10 +245,6 @@ def _hyperparameters(process: Process) -> set[str]:
 
 def _place(node: Node) -> Place:
     return Place(node.file, node.statement.line, node.within.call.name)
-
-
-def _lines(node: Node) -> tuple[str, range]:
-    return os.path.realpath(node.file), range(node.statement.line, node.statement.last + 1)
 
 
 def led_by(

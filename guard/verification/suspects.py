@@ -50,7 +50,7 @@ _RESULTS = (
 _PARTS = (
     "Let each thread or process keep its own part, or a copy or a file of its own; add or join "
     "the parts, and give out numbers, afterwards in a fixed order. Sums of floats hang on the "
-    "order of their parts, and where two read, change and write back, one of the changes is lost."
+    "order of their parts, under a lock as well; without one, a change can be lost between two."
 )
 REMEDIES = {
     Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "

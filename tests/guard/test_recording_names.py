@@ -82,9 +82,9 @@ def called(
                 if isinstance(things[name], torch.optim.Optimizer):
                     things[name].step()
                 elif isinstance(things[name], DataLoader):
-                    things["model"](next(iter(things[name]))[0])
+                    things["model"].eval()(next(iter(things[name]))[0])
                 else:
-                    things[name](X)
+                    things[name].eval()(X)
     (trace,) = open_run(folder)
     for name, step in zip(sorted(things, reverse=turned), trace.steps(), strict=False):
         kinds = ("batch", "output", "hyperparameter", "gradient")
@@ -145,11 +145,21 @@ def a_part_that_comes_later(at: int) -> None:
             nn.Sequential(*model.values())(X).sum().backward()
 
 
+def a_teacher_of_each_round(at: int) -> None:
+    """A checkpoint still holds the last one as the next is copied."""
+    model = nn.Linear(4, 1)
+    held = {"teacher": copy.deepcopy(model)} if at else {}
+    for _ in range(at, 4):
+        teacher = copy.deepcopy(model)
+        (model(X) - teacher(X)).sum().backward()
+        held["teacher"] = teacher
+
+
 @pytest.mark.parametrize(
     "train",
     [
         *(a_loss_of_each_step, a_copy_of_each_step, an_optimizer_of_each_stage),
-        *(a_model_of_each_fold, a_part_that_comes_later),
+        *(a_model_of_each_fold, a_part_that_comes_later, a_teacher_of_each_round),
     ],
 )
 def test_what_is_made_anew_has_the_name_that_it_had(

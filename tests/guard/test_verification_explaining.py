@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import multiprocessing
 import sys
 import textwrap
@@ -340,6 +341,42 @@ def test_a_time_that_a_library_writes_is_a_clock(
     assert not any(map(stamps, fixed))
 
 
+LOGGED = """\
+import logging, pathlib
+handler = logging.FileHandler('rows.log', mode='w')
+handler.setFormatter(logging.Formatter('%(asctime)s %(message)s'))
+log = logging.Logger('rows')
+log.addHandler(handler)
+log.warning('begun')
+handler.close()
+a = pathlib.Path('rows.log').read_bytes()
+"""
+LOGGED_BY_DEFAULT = """\
+import logging
+path = 'rows.log'
+logging.basicConfig(filename='rows.log', filemode='w', format='%(asctime)s')
+logging.warning('begun')
+logging.root.handlers.pop().close()
+with open(path) as file:
+    a = file.read()
+"""
+
+
+@pytest.mark.parametrize("text", [LOGGED, LOGGED_BY_DEFAULT], ids=["a handler", "by default"])
+def test_the_time_in_a_log_is_told_where_its_format_is_given(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    times = ["12:00:01", "12:00:02"]
+    monkeypatch.setattr("logging.root", logging.RootLogger(logging.INFO))
+    monkeypatch.setattr("logging.Formatter.formatTime", lambda *_: times.pop())
+    found = flows(tmp_path, text)
+    last = text.count("\n")
+    (origin,) = next(each for each in found.tainted if each.statement.line == last).origins
+    assert origin.statement.line == 3
+    assert origin_of(origin, found.traits(origin)).source is Source.CLOCK
+
+
 @pytest.mark.parametrize(
     "started",
     [
@@ -670,6 +707,15 @@ CONFIDENCES = {
         "NOT_SHOWN",
         "possible",
     ),
+    "a line, and the linter on what the circumstance makes differ": (
+        known(
+            shown=shown(Source.NOT_SHOWN),
+            circumstance="hashes",
+            suspects=(Suspect("DET204", "a set", "/train.py", 2),),
+        ),
+        "STRING_HASH",
+        "likely",
+    ),
     "a line, and a generator of the process": (
         known(shown=shown(Source.NOT_SHOWN), generators=("numpy",)),
         "GENERATOR",
@@ -728,7 +774,15 @@ def test_how_sure_a_cause_is(name: str) -> None:
     found = explanation(given)
 
     assert (found.source.name, found.confidence.value) == (source, confidence)
-    assert (found.confidence is Confidence.CERTAIN) == (not found.excluded)
+    drawn = found.source in (Source.GENERATOR, Source.ENTROPY)
+    is_bare = found.confidence is Confidence.CERTAIN or (drawn and not given.circumstance)
+    assert is_bare == (not found.excluded)
+
+
+def test_what_the_linter_says_of_another_line_is_told_before_the_first_of_the_slice() -> None:
+    given = CONFIDENCES["a line, and the linter on what the circumstance makes differ"][0]
+    links = explanation(given).slice
+    assert [(each.line, each.follows) for each in links[:2]] == [(2, True), (LINE.line, False)]
 
 
 def test_what_is_not_shown_says_what_was_excluded() -> None:
