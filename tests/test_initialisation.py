@@ -24,7 +24,7 @@ def reads_of(body: str) -> list[str]:
     memory = Initialisation(Unit(Source("example.py", text)), TORCH)
     reads = map(memory.read, memory.allocations([text.index("function")]))
     return [
-        f"{each.call.lineno - 2} → {each.name.lineno - 2}"
+        f"{each.allocation.node.lineno - 2} → {each.name.lineno - 2}"
         for each in reads
         if each is not None and each.name is not None
     ]

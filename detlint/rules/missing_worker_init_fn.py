@@ -159,7 +159,12 @@ class MissingWorkerInitFn(Rule):
         for loader in Loaders(self.unit, self._opened or Origins()).near(offsets):
             given = loader.given("worker_init_fn")
             absent = given is None or given.is_none
-            if absent and loader.has_workers and not loader.unpacks and not _is_set_later(loader):
+            if (
+                absent
+                and loader.has_workers
+                and not loader.call.unpacks
+                and not _is_set_later(loader)
+            ):
                 self._judge(loader)
 
     @cached_property
@@ -185,7 +190,7 @@ class MissingWorkerInitFn(Rule):
         elif workers.is_blind or origins.is_spent:
             self._tell_unseen(loader, Confidence.POSSIBLE)
         elif self.others is None and any(self._draws(loader, Workers(origins, ("numpy",)))):
-            self.leave(loader.node)
+            self.leave(loader.call.call_node)
 
     def _draws(self, loader: Loader, workers: Workers) -> Iterator[Draw]:
         data, collate = loader.given("dataset"), loader.given("collate_fn")
@@ -206,7 +211,7 @@ class MissingWorkerInitFn(Rule):
         cured = not self.has_own_guard and (draw.is_numpys or draw.kind == "guard")
         left = "but not NumPy" if draw.is_numpys else f"but not {_left(draw)}"
         self.report(
-            loader.node,
+            loader.call.call_node,
             f"{loader.name} has no worker_init_fn, and its workers draw by {self._shown(draw)}: "
             f"{self._seeded()}, {left}",
             advice=f"pass {_CURE}" if cured else self._advice(draw),
@@ -223,7 +228,7 @@ class MissingWorkerInitFn(Rule):
 
     def _tell_unseen(self, loader: Loader, confidence: Confidence) -> None:
         self.report(
-            loader.node,
+            loader.call.call_node,
             f"{loader.name} has no worker_init_fn, and what its workers draw is not to be seen: "
             f"{self._seeded()}, but no generator object and no other library",
             advice=f"pass {'' if self.has_own_guard else f'{_CURE}, or '}{_REST}",
@@ -255,7 +260,7 @@ class MissingWorkerInitFn(Rule):
         if given is not None:
             edit = self.unit.replace(given.node, "guard.seed_worker")
         else:
-            edit = self.unit.add_argument(loader.node, _CURE)
+            edit = self.unit.add_argument(loader.call.call_node, _CURE)
         return with_import(self.unit.source, "guard", edit)
 
 

@@ -214,7 +214,7 @@ class SetOrder(Rule):
         self.report(
             node,
             f"{self._told(node, reading)} in an order that differs from run to run,"
-            f" and at {reading.unit.path}:{reading.node.lineno} it is {reading.how}",
+            f" and at {reading.unit.path}:{reading.node.lineno} it is {reading.use.how}",
             advice=f"there, {_advice(reading)}",
             confidence=sureness(reading),
             way=[(node, "given to other files here")],

@@ -110,9 +110,13 @@ class UninitializedArrayRead(Rule):
         for allocation in memory.allocations(offsets):
             read = memory.read(allocation)
             if read is not None:
-                self._tell(memory, read.call, memory.claim(read), assumed=read.assumed)
+                self._tell(
+                    memory, read.allocation.call_node, memory.claim(read), assumed=read.assumed
+                )
             elif (partial := partial_fill(memory, allocation)) is not None:
-                self._tell(memory, partial.call, partial.claim(self.unit), assumed=True)
+                self._tell(
+                    memory, partial.allocation.call_node, partial.claim(self.unit), assumed=True
+                )
 
     def _tell(self, memory: Initialisation, call: ast.Call, claim: str, *, assumed: bool) -> None:
         self.report(

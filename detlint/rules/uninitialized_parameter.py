@@ -111,10 +111,10 @@ class UninitializedParameter(Rule):
                 self._tell(parameter)
 
     def _tell(self, parameter: Parameter) -> None:
-        made, others = self.unit.text_of(parameter.call.func), self.others
+        made, others = self.unit.text_of(parameter.memory.call_node.func), self.others
         filled = others is not None and others.fill_parameters(self.unit, parameter.name)
         self.report(
-            parameter.call,
+            parameter.memory.call_node,
             f"self.{parameter.name} is made by {made}() and nothing fills it",
             advice="fill it where the class is built, for example with torch.nn.init",
             confidence=Confidence.POSSIBLE if filled else self.confidence,

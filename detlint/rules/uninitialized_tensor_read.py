@@ -101,10 +101,10 @@ class UninitializedTensorRead(Rule):
             read = memory.read(allocation)
             if read is not None:
                 self.report(
-                    read.call,
+                    read.allocation.call_node,
                     memory.claim(read),
-                    advice=memory.advice(read.call),
-                    edits=memory.fix(read.call),
+                    advice=memory.advice(read.allocation.call_node),
+                    edits=memory.fix(read.allocation.call_node),
                     safe=False,
                     confidence=Confidence.LIKELY if read.assumed else Confidence.CERTAIN,
                 )

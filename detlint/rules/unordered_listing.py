@@ -272,8 +272,8 @@ class UnorderedListing(Rule):
         targets = [op.node]
         if any(use.code == "enter" for use in op.uses):
             targets = self._reads_in_block(op)  # the iterator itself has to be closed
-        elif _is_closed(op):
-            return ()
+        elif any(each.code == "attr" and each.name in ("close", "__next__") for each in op.uses):
+            return ()  # the local that holds the listing is closed, as a list cannot be
         if found.listing.iterator and any("next()" in use.how for use in found.uses):
             before, after = f"iter({before}", f"{after})"
         return self._around(targets, before, after)
@@ -375,8 +375,3 @@ def _is_async_loop(head: Op) -> bool:
     return isinstance(head.node, ast.AsyncFor) or any(
         clause.is_async for clause in clauses if clause.iter is head.node
     )
-
-
-def _is_closed(op: Op) -> bool:
-    """Whether the local that holds the listing is closed, as a list cannot be."""
-    return any(each.code == "attr" and each.name in ("close", "__next__") for each in op.uses)

@@ -26,11 +26,6 @@ class PartialFill(NamedTuple):
     name: str
     skip: Op
 
-    @property
-    def call(self) -> ast.Call:
-        """The call that makes the array."""
-        return self.allocation.call_node
-
     def claim(self, unit: Unit) -> str:
         """What is wrong."""
         line = unit.source.spoken_place(unit.span(self.skip.node)[0])

@@ -46,11 +46,6 @@ class Read(NamedTuple):
     name: ast.expr | None
     assumed: bool = False
 
-    @property
-    def call(self) -> ast.Call:
-        """The call that makes the memory."""
-        return self.allocation.call_node
-
 
 class Initialisation:
     """Follows the memory that the functions of one file allocate by a library; ``least`` and
@@ -321,7 +316,7 @@ class Initialisation:
             return True
         if any(each.node is not None and self._is_unreal(each) for each in op.function.around()):
             return True
-        return any(names.enters_tracing(self._code(each.node)) for each in contexts(op))
+        return any(names.enters_tracing(self.unit.text_of(each.node)) for each in contexts(op))
 
     @cached_property
     def _is_meta_by_default(self) -> bool:
@@ -332,17 +327,14 @@ class Initialisation:
     def _is_unreal(self, function: Function) -> bool:
         if not function.is_defined or function.node is None:
             return False
-        decorators = [self._code(each) for each in function.decorators]
-        return names.only_traces(function.word, decorators, self._code(function.node))
-
-    def _code(self, node: ast.AST) -> str:
-        return self.unit.text_of(node)
+        decorators = [self.unit.text_of(each) for each in function.decorators]
+        return names.only_traces(function.word, decorators, self.unit.text_of(function.node))
 
     # What to say
 
     def claim(self, read: Read) -> str:
         """What is wrong with an allocation that is read by a name, or where it is made."""
-        made = f"{self._code(read.call.func)}()"
+        made = f"{self.unit.text_of(read.allocation.call_node.func)}()"
         if read.name is None:
             return f"{made} is read before anything is written to it"
         line = self.unit.source.spoken_place(self.unit.span(read.name)[0])

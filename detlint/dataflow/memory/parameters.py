@@ -54,11 +54,6 @@ class Parameter(NamedTuple):
     memory: Op
     by: Op
 
-    @property
-    def call(self) -> ast.Call:
-        """The call that allocates it."""
-        return self.memory.call_node
-
 
 class ModuleClass:
     """A class of a file that is a ``torch.nn.Module``, with its bases."""

@@ -110,11 +110,6 @@ class Reading(NamedTuple):
         """Where it is gone through, and its order shows, in this file."""
         return [(self.node, "gone through here"), self.use.step]
 
-    @property
-    def how(self) -> str:
-        """What shows the order."""
-        return self.use.how
-
 
 def read_at(by: Op, value: Op) -> ast.expr:
     """The expression by which an operation takes a value."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.models import loading
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterable, Iterator
 
     from detlint.dataflow.ir import Function, Op
@@ -26,16 +25,6 @@ class Loader(NamedTuple):
         """What is given for a parameter of torch's DataLoader."""
         place = loading.PLACES[keyword] if self.plain or keyword == "dataset" else None
         return self.call.given(keyword, place)
-
-    @property
-    def node(self) -> ast.Call:
-        """The call in the text."""
-        return self.call.call_node
-
-    @property
-    def unpacks(self) -> bool:
-        """Whether some arguments are not to be seen: ``**options``."""
-        return self.call.unpacks
 
     @property
     def shuffles(self) -> bool:
