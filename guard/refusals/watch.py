@@ -139,7 +139,7 @@ def applied(settings: Settings) -> Iterator[None]:
 def watching(watcher: Watcher) -> Iterator[None]:
     """Hand every watched call to a watcher, until an inner one takes over."""
     if not _watchers:
-        install(_installed, lambda: _watchers[-1])
+        install(_installed, _innermost)
     _watchers.append(watcher)
     try:
         yield
@@ -157,6 +157,11 @@ def watching(watcher: Watcher) -> Iterator[None]:
 def current() -> Watcher | None:
     """The watcher that is at work."""
     return _watchers[-1] if _watchers else None
+
+
+def _innermost() -> Watcher:
+    """One function for all blocks: by it ``_watched`` knows what it has wrapped before."""
+    return _watchers[-1]
 
 
 # Under warn_only fused attention says that it takes its free kernel; strictly, it does not.
