@@ -83,7 +83,7 @@ _GIVES_NONE = (
 )
 # What is said of recordings that we have ended ourselves.
 _ENDED = re.compile(r"(The recording of )?run \d+(, rank \d+)? (has no end|was stopped)")
-_ANOTHER = "a third run was made, since two can agree by luck; --runs says how many there are to be"
+_FURTHER = "more runs were made, since two can agree by luck; --runs says how many there are to be"
 _DATED = (
     "each run reads another date and time of day, and measures other times; --same clock leaves "
     "these as they are"
@@ -164,12 +164,12 @@ def verify(plan: Plan, scratch: str, tell: Callable[[int], None] = lambda _: Non
         try:
             watched = watch.run()
             verdict, other = judged(opened, watched)
-            if verdict.status == IDENTICAL and is_worth_another(opened, watched, opened.text):
-                note = _ANOTHER
-                first, count = watched.processes, len(watched.processes)
-                start = partial(opened.start, plan.circumstances(count), options)
-                more = Watch(opened, [start], limited, tell, known=first[:1]).run()
-                watched = more._replace(processes=(*first, *more.processes[1:]))
+            if verdict.status == IDENTICAL and (more := further(opened, watched, opened.text)):
+                note, first = _FURTHER, watched.processes
+                numbers = range(len(first), len(first) + more)
+                runs = [partial(opened.start, plan.circumstances(n), options) for n in numbers]
+                later = Watch(opened, runs, limited, tell, known=first[:1]).run()
+                watched = later._replace(processes=(*first, *later.processes[1:]))
                 verdict, other = judged(opened, watched)
         except KeyboardInterrupt:
             return cut_short(opened, watch.so_far)
@@ -236,10 +236,12 @@ def as_far(comparison: Comparison) -> Comparison:
     return replace(comparison, notes=(*comparison.notes, _CUT_SHORT))
 
 
-def is_worth_another(opened: Session, watched: Watched, text: Text) -> bool:
-    """Whether two runs can agree by luck, and a third costs little and changes no file."""
-    longest = LONGEST if text.timed else _QUICK
-    return opened.plan.at_ease and opened.isolated and watched.seconds < longest
+def further(opened: Session, watched: Watched, text: Text) -> int:
+    """How many runs to make: two may agree by luck, above all in sums, and more may cost little."""
+    is_quick = watched.seconds < _QUICK
+    if not (opened.plan.at_ease and opened.isolated and watched.seconds < LONGEST):
+        return 0
+    return 3 if is_quick and text.shares else int(is_quick or bool(text.timed))
 
 
 def compared(watched: Watched) -> tuple[Comparison | None, int]:

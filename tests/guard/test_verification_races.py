@@ -12,7 +12,7 @@ from programs import write
 from guard.diff import Cause, Change, Comparison, Difference, Source
 from guard.verification import inquiry, runs
 from guard.verification.attribution import STARTED, Reruns, attribute
-from guard.verification.inquiry import is_worth_another
+from guard.verification.inquiry import further
 from guard.verification.plan import Plan
 from guard.verification.runs import Watched
 from guard.verification.texts import Text
@@ -283,13 +283,15 @@ def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "at_ease", "found", "expected"),
     [
-        (THREADS, True, (True, 20.0), True),
-        (THREADS, True, (True, 59.0), True),
-        (PLAIN, True, (True, 19.0), True),
-        (PLAIN, True, (True, 21.0), False),
-        (THREADS, False, (True, 20.0), False),
-        (THREADS, True, (False, 20.0), False),
-        (THREADS, True, (True, 61.0), False),
+        (THREADS, True, (True, 20.0), 1),
+        (THREADS, True, (True, 59.0), 1),
+        (PLAIN, True, (True, 19.0), 1),
+        (PLAIN, True, (True, 21.0), 0),
+        (THREADS, False, (True, 20.0), 0),
+        (THREADS, True, (False, 20.0), 0),
+        (THREADS, True, (True, 61.0), 0),
+        (SUMS, True, (True, 19.0), 3),
+        (SUMS, True, (True, 21.0), 1),
     ],
     ids=[
         "cheap",
@@ -299,16 +301,18 @@ def test_a_circumstance_that_could_not_be_tried_again_is_not_named(tmp_path: Pat
         "runs are given",
         "in place",
         "long",
+        "sums",
+        "long sums",
     ],
 )
-def test_a_third_run_is_made_where_two_agree_by_luck(
-    text: str, at_ease: bool, found: tuple[bool, float], expected: bool, tmp_path: Path
+def test_more_runs_are_made_where_two_agree_by_luck(
+    text: str, at_ease: bool, found: tuple[bool, float], expected: int, tmp_path: Path
 ) -> None:
     isolated, seconds = found
     plan = Plan("train.py", at_ease=at_ease)
     session = cast("Session", SimpleNamespace(plan=plan, isolated=isolated))
     watched = Watched((), None, 1, (), seconds)
-    assert is_worth_another(session, watched, text_of(tmp_path, text)) is expected
+    assert further(session, watched, text_of(tmp_path, text)) == expected
 
 
 def test_another_environment_is_told_of_runs_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
