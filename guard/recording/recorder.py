@@ -122,7 +122,7 @@ class Recorder:
         self.close_evaluation()
         # A target network is asked without gradients within a step; before the first of all steps,
         # one does not see that. A resumed run and the one beside it count it alike.
-        goes_on = self.has_trained or self.options.held is not None
+        goes_on = self.has_trained or self.options.first_step > 0 or self.options.held is not None
         if grad or (module.training and goes_on):
             self._continue_training()
             if self.options.held is not None:

@@ -259,9 +259,11 @@ def test_a_teacher_within_a_training_step(tmp_path: Path) -> None:
     assert names(trace.step(1), "output")[-1] == "Net"
 
 
-@pytest.mark.parametrize(("first", "before"), [(0, ["evaluation"]), (40, [])])
+@pytest.mark.parametrize(
+    ("given", "before"), [({}, ["evaluation"]), ({"first_step": 40}, []), ({"held": 9}, [])]
+)
 def test_a_target_network_is_of_the_step_in_which_it_is_asked(
-    tmp_path: Path, first: int, before: list[str]
+    tmp_path: Path, given: dict[str, int], before: list[str]
 ) -> None:
     def bootstrap() -> None:
         online, target = Net(), Net()
@@ -273,7 +275,7 @@ def test_a_target_network_is_of_the_step_in_which_it_is_asked(
             functional.mse_loss(online(x), wanted).backward()
             optimizer.step()
 
-    trace = recorded(tmp_path, bootstrap, first_step=first)
+    trace = recorded(tmp_path, bootstrap, **given)
     assert kinds(trace) == [*before, "training", "training"]
     asked = [
         len(of(each, "output", "Net")) + len(of(each, "output", "Net#2")) for each in trace.steps()
