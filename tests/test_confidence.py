@@ -542,7 +542,7 @@ if __name__ == "__main__":
     net(torch.ones(1, 3)).sum().backward()
     optimizer.step()
 """
-SETUP = "from setuptools import setup\nsetup()"
+PLAIN_SETUP = "from setuptools import setup\nsetup()"
 
 
 @pytest.mark.parametrize(
@@ -563,18 +563,24 @@ SETUP = "from setuptools import setup\nsetup()"
 def test_what_others_may_install_is_possible_where_only_tests_use_it(
     project: Project, lint: Lint, more: dict[str, str], left: list[str]
 ) -> None:
-    project({"unused.py": UNUSED, "train.py": TRAINER, "setup.py": SETUP, **more})
+    project({"unused.py": UNUSED, "train.py": TRAINER, "setup.py": PLAIN_SETUP, **more})
     assert lint("--select", "DET203,DET204") == left
 
 
 @pytest.mark.parametrize(
-    ("more", "left"), [({}, []), ({"__init__.py": ""}, [OF_FUNCTION, OF_CLASS])]
+    ("folder", "more", "left"),
+    [
+        ("tools", {}, []),
+        ("tools", {"__init__.py": ""}, [OF_FUNCTION, OF_CLASS]),
+        ("parts", {}, [OF_FUNCTION, OF_CLASS]),  # setuptools finds it by itself
+        ("parts", {"../setup.py": f"{PLAIN_SETUP[:-1]}packages=find_packages())"}, []),
+    ],
 )
 def test_what_lies_beside_a_package_and_is_none_is_not_installed(
-    project: Project, lint: Lint, more: dict[str, str], left: list[str]
+    project: Project, lint: Lint, folder: str, more: dict[str, str], left: list[str]
 ) -> None:
-    inside = {"unused.py": UNUSED, "train.py": TRAINER, **more}
-    project({"setup.py": SETUP, **{f"tools/{name}": text for name, text in inside.items()}})
+    inside = {"../setup.py": PLAIN_SETUP, "unused.py": UNUSED, "train.py": TRAINER, **more}
+    project({f"{folder}/{name}": text for name, text in inside.items()})
     assert lint("--select", "DET203,DET204") == left
 
 

@@ -33,6 +33,14 @@ _BUILDS = {
     "setup.cfg": ("[metadata]", "[options]"),
     "pyproject.toml": ("[build-system]", "[project]", "[tool.poetry]"),
 }
+# Folders that setuptools leaves out where nothing says what the packages are (its "automatic
+# discovery", since 61), of those that hold programs.
+_LEFT_OUT = frozenset(
+    (
+        *("benchmark", "benchmarks", "bin", "ci", "doc", "docs", "example", "examples", "exercise"),
+        *("exercises", "scripts", "tasks", "tools", "util", "utils"),
+    )
+)
 _WHOLE = re.MULTILINE | re.DOTALL
 _ABSTRACT = re.compile(
     r"^[ \t]+@(?:abc\.)?abstract\w+\n[ \t]+(?:async[ \t]+)?def[^\n]*:\s*"
@@ -239,7 +247,9 @@ class PythonFiles:
 
     def _takes(self, build: str, path: str) -> bool:
         """Whether a file that makes a package takes another: one beside it, or in a folder that is
-        a package, or that it names. Tests are run by whoever has them."""
+        a package, that it names, or that is found where it names none. Tests are run by whoever has
+        them."""
+        text = self._index.source(build).text
         folder = os.path.join(os.path.dirname(build), "")
         top, _, below = path.removeprefix(folder).partition(os.sep)
         return path.startswith(folder) and (
@@ -247,7 +257,8 @@ class PythonFiles:
             or top == "src"
             or self._tests(path)
             or os.path.join(folder, top, "__init__.py") in self._paths
-            or any(f"{quote}{top}" in self._index.source(build).text for quote in "\"'")
+            or any(f"{quote}{top}" in text for quote in "\"'")
+            or ("packages" not in text and top not in _LEFT_OUT)
         )
 
     def never_calls(self, path: str, row: int) -> bool:
