@@ -87,7 +87,7 @@ def test_imports_and_calls_go_below_the_imports_of_the_first_cell(file: Path) ->
 
 
 def test_two_cells_and_two_places_of_a_line(file: Path) -> None:
-    twice = "import os\na = list(os.listdir('.')), list(os.listdir('..'))"
+    twice = "import os\na = list(os.listdir('.')), list(os.listdir('..'))\nload(a)"
     document = notebook(twice, markdown("x"), f"{IMPORT}{LEAK}; {LEAK}")
     after = fixed(file, document)
     wanted = document.replace("True", "False")
