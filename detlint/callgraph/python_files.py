@@ -249,10 +249,12 @@ class PythonFiles:
         """Whether a file that makes a package takes another: one beside it, or in a folder that is
         a package, that it names, or that is found where it names none. Tests are run by whoever has
         them."""
-        text = self._index.source(build).text
         folder = os.path.join(os.path.dirname(build), "")
+        if not path.startswith(folder):
+            return False
+        text = self._index.source(build).text
         top, _, below = path.removeprefix(folder).partition(os.sep)
-        return path.startswith(folder) and (
+        return (
             not below
             or top == "src"
             or self._tests(path)

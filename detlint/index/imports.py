@@ -55,6 +55,18 @@ _PACKAGE = re.compile(
 )
 EVERY_MODULE = "**"  # in the place of the names that are imported from a package
 _INDENTED = r"(?:[ \t]*(?:#[^\n]*)?\n|{indent}[ \t]+[^\n]*\n?)*"
+# By which a module may have names that its text does not bind.
+_HIDES = re.compile(
+    r"\b(?:__getattr__|__dict__|globals|locals|setattr|exec|vars\(\)|sys\.modules)"
+    r"|\bimport[ \t]*\(?[ \t]*\*"
+)
+# By which names may mean other modules; what is appended comes after the program's own folder.
+# Each branch begins with a bare literal: what stands before it is looked up backwards.
+_REDIRECTS = re.compile(
+    r"chdir\((?<=\bchdir\()|sys\.(?:path(?!\.append)|modules|meta_path|path_hooks)\b"
+)
+# Statements that may work for long, or end it all, before those below them run.
+_WORKS = re.compile(r"(?:async|exit|for|os\._exit|quit|raise|sys\.exit|while|with)\b")
 
 
 class Import(NamedTuple):
@@ -234,20 +246,6 @@ def _read(match: re.Match[str]) -> Iterator[Import]:
 def _names(listed: str) -> Iterator[str]:
     """``a as b, c`` without the aliases."""
     yield from (words[0] for words in _words(listed))
-
-
-# By which a module may have names that its text does not bind.
-_HIDES = re.compile(
-    r"\b(?:__getattr__|__dict__|globals|locals|setattr|exec|vars\(\)|sys\.modules)"
-    r"|\bimport[ \t]*\(?[ \t]*\*"
-)
-# By which names may mean other modules; what is appended comes after the program's own folder.
-# Each branch begins with a bare literal: what stands before it is looked up backwards.
-_REDIRECTS = re.compile(
-    r"chdir\((?<=\bchdir\()|sys\.(?:path(?!\.append)|modules|meta_path|path_hooks)\b"
-)
-# Statements that may work for long, or end it all, before those below them run.
-_WORKS = re.compile(r"(?:async|exit|for|os\._exit|quit|raise|sys\.exit|while|with)\b")
 
 
 def sure_imports(text: str) -> list[Import]:

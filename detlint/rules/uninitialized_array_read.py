@@ -10,8 +10,9 @@ from detlint.models.memory import NUMPY
 from detlint.rule import Confidence, Example, Rule
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Sequence
+
+    from detlint.dataflow.ir import Op
 
 
 class UninitializedArrayRead(Rule):
@@ -110,15 +111,12 @@ class UninitializedArrayRead(Rule):
         for allocation in memory.allocations(offsets):
             read = memory.read(allocation)
             if read is not None:
-                self._tell(
-                    memory, read.allocation.call_node, memory.claim(read), assumed=read.assumed
-                )
+                self._tell(memory, read.allocation, memory.claim(read), assumed=read.assumed)
             elif (partial := partial_fill(memory, allocation)) is not None:
-                self._tell(
-                    memory, partial.allocation.call_node, partial.claim(self.unit), assumed=True
-                )
+                self._tell(memory, partial.allocation, partial.claim(self.unit), assumed=True)
 
-    def _tell(self, memory: Initialisation, call: ast.Call, claim: str, *, assumed: bool) -> None:
+    def _tell(self, memory: Initialisation, made: Op, claim: str, *, assumed: bool) -> None:
+        call = made.call_node
         self.report(
             call,
             claim,

@@ -100,11 +100,12 @@ class UninitializedTensorRead(Rule):
         for allocation in memory.allocations(offsets):
             read = memory.read(allocation)
             if read is not None:
+                call = read.allocation.call_node
                 self.report(
-                    read.allocation.call_node,
+                    call,
                     memory.claim(read),
-                    advice=memory.advice(read.allocation.call_node),
-                    edits=memory.fix(read.allocation.call_node),
+                    advice=memory.advice(call),
+                    edits=memory.fix(call),
                     safe=False,
                     confidence=Confidence.LIKELY if read.assumed else Confidence.CERTAIN,
                 )

@@ -6,6 +6,7 @@ import os
 import shlex
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from guard.diff import Cause, Comparer, Comparison, Difference, examine
@@ -296,11 +297,10 @@ def resumed_at(
             break
         first.update((key, each) for key, each in _events(step).items() if key[0] in _STATE)
     held = [{each for each in first.items() if each[0][0] in some} for some in kinds]
-    trainings = (step for step in whole.steps() if step.kind == "training")
+    trainings = (_events(step) for step in whole.steps() if step.kind == "training")
     scores = [
-        ([len(some & _events(step).items()) for some in held], number == expected, number)
-        for number, step in enumerate(trainings)
-        if number <= expected
+        ([len(some & events.items()) for some in held], number == expected, number)
+        for number, events in enumerate(islice(trainings, expected + 1))
     ]
     agreement, _, number = max(scores, default=([0], True, expected))
     return number, agreement == [len(some) for some in held]

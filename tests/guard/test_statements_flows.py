@@ -1162,9 +1162,13 @@ def test_a_line_that_differs_is_told_before_what_one_run_has_not_ended(tmp_path:
     assert [each.statement.line for each in told.origins] == [3]
 
 
-def test_what_a_statement_was_given_that_has_not_ended_is_told_at_a_step(tmp_path: Path) -> None:
+def cut_at_a_step(
+    tmp_path: Path, text: str, given: Callable[[int], dict[str, Callable[..., object]]]
+) -> Flows:
+    """What flows in a program of which the recording of the second run ends as it calls ``step``;
+    ``given``: what else a run of this number calls."""
     program = tmp_path / "program.py"
-    program.write_text("def fit(parts):\n    step()\n\nx = draw()\nfit([x])\n", encoding="utf-8")
+    program.write_text(text, encoding="utf-8")
     folders = [tmp_path / name for name in ("whole", "cut")]
     for at, folder in enumerate(folders):
         folder.mkdir()
@@ -1175,13 +1179,17 @@ def test_what_a_statement_was_given_that_has_not_ended_is_told_at_a_step(tmp_pat
             if at:
                 follows.end()
 
-        given = {"step": step, "draw": lambda at=at: 0.5 + at}
         following.begin()
         try:
-            exec(compile(program.read_text(), str(program), "exec"), given)  # noqa: S102 - a test
+            exec(compile(text, str(program), "exec"), {"step": step, **given(at)})  # noqa: S102 - a test
         finally:
             following.end()
-    found, _ = compare(*map(str, folders))
+    return compare(*map(str, folders))[0]
+
+
+def test_what_a_statement_was_given_that_has_not_ended_is_told_at_a_step(tmp_path: Path) -> None:
+    text = "def fit(parts):\n    step()\n\nx = draw()\nfit([x])\n"
+    found = cut_at_a_step(tmp_path, text, lambda at: {"draw": lambda: 0.5 + at})
     (called,) = (each for each in found.nodes if each.statement.line == 5)
     assert called.goes_on
     assert {each.statement.line for each in found.given(called)} == {4}
@@ -1241,30 +1249,13 @@ def test_a_difference_of_a_task_is_looked_for_in_it(tmp_path: Path) -> None:
 
 
 def test_what_a_lambda_calls_is_called_by_it_though_neither_has_ended(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text("def fit():\n    step()\n\nrun(lambda: fit())\n", encoding="utf-8")
-    folders = [tmp_path / name for name in ("whole", "cut")]
-    for at, folder in enumerate(folders):
-        folder.mkdir()
-        following = tracer.Tracer(str(folder), step=1 << 30)
+    def run_beside(task: Callable[[], None]) -> None:
+        other = threading.Thread(target=task)
+        other.start()
+        other.join()
 
-        def step(follows: tracer.Tracer = following, at: int = at) -> None:
-            follows.step_ends(0)
-            if at:
-                follows.end()
-
-        def run_beside(task: Callable[[], None]) -> None:
-            other = threading.Thread(target=task)
-            other.start()
-            other.join()
-
-        following.begin()
-        try:
-            given = {"step": step, "run": run_beside}
-            exec(compile(program.read_text(), str(program), "exec"), given)  # noqa: S102 - a test
-        finally:
-            following.end()
-    found, _ = compare(*map(str, folders))
+    text = "def fit():\n    step()\n\nrun(lambda: fit())\n"
+    found = cut_at_a_step(tmp_path, text, lambda _: {"run": run_beside})
 
     assert any(each.statement.line == 2 for each in found.nodes)
     assert all(each.first and each.second for each in found.nodes)

@@ -170,11 +170,11 @@ def _answers(unit: Unit) -> bool:
     return any(_imports(unit, words.ANSWERING)) and not _trains(unit)
 
 
-def _only_shows(unit: Unit) -> bool:
+def _shows_all(unit: Unit) -> bool:
     return unit.source.kind == NOTEBOOK and _shows(unit)
 
 
-_OF_FILES = {"test": _tests, "packaging": _packs, "showing": _only_shows, "inference": _answers}
+_OF_FILES = {"test": _tests, "packaging": _packs, "showing": _shows_all, "inference": _answers}
 
 
 # What a listing lists

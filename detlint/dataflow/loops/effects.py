@@ -389,8 +389,8 @@ class Effects:
     def _tells_one(self, length: Op, use: Op) -> bool:
         """Whether a comparison of a length with one decides that a use is reached."""
         asked = (x for x in readers(length) if x.code == "compare" and len(x.args) == 2)
-        told = ((test, x, _says_one(x)) for x in asked for test in _tests_of(x))
-        return any(one is not None and _decides(test, x, use, one) for test, x, one in told)
+        told = ((x, one) for x in asked if (one := _says_one(x)) is not None)
+        return any(_decides(test, x, use, one) for x, one in told for test in _tests_of(x))
 
     def _is_used_up(self, value: Op, use: Op) -> bool:
         """``next(entries)``, and again in a ``try`` that is to fail."""

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 
 _MOST = 20  # functions that call one another
 _CALLS = 3  # from a function without gradients to the one that is asked about
+# Of what an operator gives: operations that end a gradient, take a part, or give another type.
+_ENDS = frozenset(("compare", "format", "text"))
+_PARTS = frozenset(("item", "unpack"))
+_TYPED = frozenset(("to", "type"))
+_FOLLOWED = 60  # values that a result is followed through
 
 
 def may_differ(operators: Operators, found: Match) -> bool:
@@ -313,11 +318,6 @@ def runs_on_cpu(operators: Operators, found: Match) -> bool:
 
 
 # What becomes of what an operator gives: whether a backward can go through it at all.
-
-_ENDS = frozenset(("compare", "format", "text"))
-_PARTS = frozenset(("item", "unpack"))
-_TYPED = frozenset(("to", "type"))
-_FOLLOWED = 60  # values that a result is followed through
 
 
 def is_cut_off(result: Op) -> bool:
