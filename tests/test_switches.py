@@ -180,6 +180,52 @@ args = parser.parse_args()
     assert bool(findings(f"{IMPORTS}{made}{parser}{code}\n", "DET301")) == found
 
 
+OPTS = """
+import argparse
+
+def arg_parser():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--plain", dest="fast", action="store_false")
+    parser.add_argument("--slow", action="store_true")
+    return parser
+
+def get_args():
+    return arg_parser().parse_args()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("args = arg_parser().parse_args()\ncudnn.benchmark = args.fast", True),
+        ("args = get_args()\ncudnn.benchmark = args.fast", True),
+        ("args = get_args()\ncudnn.benchmark = args.slow", False),
+        ("args = get_args()\nif args.fast:\n    cudnn.benchmark = True", True),
+        ("args = get_args()\nif args.slow:\n    cudnn.benchmark = True", False),
+        ("args = get_args()\nargs.fast = False\ncudnn.benchmark = args.fast", False),
+        ("def main(args):\n    cudnn.benchmark = args.fast\n\nmain(get_args())", True),
+        ("args = get_args()\n\ndef main():\n    cudnn.benchmark = args.fast\n\nmain()", True),
+        ("args = other()\ncudnn.benchmark = args.fast", False),
+        ("args = get_args()\nupdate(args)\ncudnn.benchmark = args.fast", False),
+    ],
+)
+def test_the_parser_of_the_options_may_be_of_another_file(
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    code: str,
+    *,
+    found: bool,
+) -> None:
+    imported = (
+        "from opts import arg_parser, get_args\nfrom absent import other\nfrom util import update\n"
+    )
+    util = "def update(args):\n    args.fast = False\n"
+    train = f"{IMPORTS}{imported}{code}\n"
+    project({"opts.py": OPTS, "util.py": util, "train.py": train})
+    main([".", "--isolated", "--no-cache", "--select", "DET301", "--output-format", "concise"])
+    assert ("train.py" in capsys.readouterr().out) == found
+
+
 _SWITCHED = """
 import torch
 from torch import nn

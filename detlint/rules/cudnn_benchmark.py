@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.dataflow.arguments.settings import Setting
+    from detlint.dataflow.ir import Op
     from detlint.documents.document import Command, Entry
     from detlint.finding import Finding
 
@@ -138,12 +139,10 @@ class CudnnBenchmark(OfCudnn, Rule):
             edits = setting.replaced("False")
             self.report(setting.node, message, advice=_ADVICE, edits=edits)
         elif setting.value is not None and setting.constant in (True, ...):
-            self._check_default(setting, f"{message}{_BY_DEFAULT}")
+            self._check_default(setting, setting.value, f"{message}{_BY_DEFAULT}")
 
-    def _check_default(self, setting: Setting, message: str) -> None:
-        by_default, value = ByDefault(self.unit, self.all_callers), setting.value
-        if value is None:
-            return
+    def _check_default(self, setting: Setting, value: Op, message: str) -> None:
+        by_default = ByDefault(self.unit, self.all_callers)
         known = by_default.value(value)
         on = known is True and by_default.runs(setting.op)
         if on or (known is ... and by_default.may_be_left(value)):

@@ -11,6 +11,7 @@ from detlint.dataflow.callers import given
 from detlint.dataflow.path_conditions import Paths, decided, inputs
 from detlint.dataflow.slices import closure
 from detlint.models import settings as rows
+from detlint.models.loading import is_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,15 +20,13 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
 
-_UNKNOWN = ...
-_FEW = 8  # operations between an object of options and one of these
-_MOST = 20  # calls of a function, each of which may give it something else
+_MOST = 20  # calls of a function, each of which may give it something else; values behind one
 
 
 class ByDefault:
     """Answers for the files of a project, or for one where ``everywhere`` is None.
 
-    open  whether something rests on a parameter that other files may give
+    open  whether something rests on a parameter or an option that other files may give
     """
 
     def __init__(self, unit: Unit, everywhere: AllCallers | None) -> None:
@@ -61,34 +60,36 @@ class ByDefault:
 
     def _assumed(self, op: Op) -> object:
         if op not in self._values:
-            self._values[op] = _UNKNOWN  # what depends on itself is not known
+            self._values[op] = ...  # what depends on itself is not known
             self._values[op] = self._judged(op)
         return self._values[op]
 
     def _judged(self, op: Op) -> object:
         if op.code == "param":
             return self._of_param(op)
-        if asked := option_asked_for(op):
-            there = any(True for _ in values_by_default(op.function.unit, asked))
-            return there or _UNKNOWN
-        option = option_of(op)
-        if not option:
-            return _UNKNOWN
-        units = dict.fromkeys((op.function.unit, *self._passing(op)))
-        return _only(value for unit in units for _, value in values_by_default(unit, option, op))
+        option = (asked := option_asked_for(op)) or option_of(op)
+        units = dict.fromkeys(self._giving(op)) if option else ()
+        found = [x for unit in units for _, x in values_by_default(unit, option, op)]
+        return (bool(found) or ...) if asked else _only(found)
 
-    def _passing(self, read: Op) -> Iterator[Unit]:
-        """The files that pass a function the options that it reads."""
-        behind = closure([read], inputs, _FEW)
-        for call in self._calls_of(read.function) if any(x.code == "param" for x in behind) else ():
-            yield call.function.unit
+    def _giving(self, read: Op) -> Iterator[Unit]:
+        """The files that may give the options that are read: its own, those that pass them to its
+        function, and those of what makes them, as their parser, or is given them."""
+        for op in closure([read], self._behind, _MOST):
+            unit, names = op.function.unit, op.called or op.values.qualified(op)
+            self.open |= unit.find is None and not all(map(is_known, names))
+            yield unit
+            yield from (home for x in names if unit.find for home, _ in unit.find(unit, x))
+
+    def _behind(self, op: Op) -> Iterable[Op]:
+        calls = self._calls_of(op.function) if op.code == "param" else ()
+        made = [given(each, op) or each for each in calls] or inputs(op.values.bound_to(op))
+        return (*made, *(use for use in op.uses if use.code == "call"))
 
     def _of_param(self, param: Op) -> object:
-        calls = self._calls_of(param.function)
-        if not calls:
-            self.open = self.open or self._everywhere is None
-            return _UNKNOWN
-        return _only(self._passed(each, param) for each in calls[:_MOST])
+        calls = self._calls_of(param.function)[:_MOST]
+        self.open |= self._everywhere is None and not calls
+        return _only(self._passed(each, param) for each in calls)
 
     def _passed(self, call: Op, param: Op) -> object:
         """What a call gives a parameter, also by a dict that it unpacks."""
@@ -97,10 +98,10 @@ class ByDefault:
             return self.value(value)
         unpacked = [each for name, each in call.arguments() if name == "**"]
         if len(unpacked) != 1 or any(name == "*" for name, _ in call.arguments()):
-            return _UNKNOWN
+            return ...
         found = entry(unpacked[0], str(param.name[1]), self._given_to)
         values = (each or next(iter(param.args), None) for each in found or ())
-        return _only(_UNKNOWN if each is None else self.value(each) for each in values)
+        return _only(... if each is None else self.value(each) for each in values)
 
     def _given_to(self, held: Op) -> Sequence[Op]:
         """What of a joint may be given to it, but for what rounds of a loop make of it."""
@@ -114,7 +115,7 @@ class ByDefault:
             return False
         calls = self._calls_of(op.function)[:_MOST]
         told = {self._passed(each, op) for each in calls}
-        return told <= {True, _UNKNOWN} and any(given(each, op) is None for each in calls)
+        return told <= {True, ...} and any(given(each, op) is None for each in calls)
 
     def _calls_of(self, function: Function) -> list[Op]:
         owner, _, name = function.name.rpartition(".")
@@ -126,4 +127,4 @@ class ByDefault:
 def _only(values: Iterable[object]) -> object:
     """The one value that all of some are."""
     found = list(values)
-    return found[0] if found and all(each == found[0] for each in found) else _UNKNOWN
+    return found[0] if found and all(each == found[0] for each in found) else ...
