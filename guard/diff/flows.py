@@ -375,7 +375,7 @@ class Flows:
         """What a file, a table or a variable of the environment was given that a statement reads:
         nothing else leads from one to the other. Of several threads, each may have been first; what
         one writes, others may change while it does."""
-        found = list(self.wrote(node))
+        found = list(self.wrote(node)) or self._started(node)
         roles = {each.within.role for each in found}
         several = [each for each in found if each.is_beside_others and len(roles) > 1]
         for each in found:
@@ -391,9 +391,7 @@ class Flows:
     def wrote(self, node: Node) -> Iterator[Node]:
         """Statements that wrote into a file which a statement reads, as its name shows, or set a
         variable of the environment; the last first."""
-        is_read = sources.moves_file(node.statement) or any(self._handles(node))
-        is_read = is_read or sources.calls(node.statement, sources.READING)
-        names = set(self._file_names(node)) if is_read else set()
+        names = set(self._file_names(node)) if self._reads_file(node) else set()
         variables = set(sources.variable_names(node.statement))
         if not names and not variables:
             return
@@ -406,6 +404,22 @@ class Flows:
                 yield each
                 if sources.calls(each.statement, LOGS):
                     yield from (e for e in self._writers if sources.stamps(e.statement))
+
+    def _started(self, node: Node) -> list[Node]:
+        """The program that was started last, where a statement reads a file that none wrote: a
+        command need not name it. None makes what the system tells."""
+        if not self._reads_file(node) or sources.calls(node.statement, sources.PROGRAMS):
+            return []
+        held = self._held(node).read & (traits.MEASURED | traits.ASKED)
+        if held or self._is_fresh(node) or any(map(traits.of_file, self._file_names(node))):
+            return []
+        before = (each for each in reversed(self._writers) if each.order < node.order)
+        started = (each for each in before if sources.calls(each.statement, sources.PROGRAMS))
+        return list(islice(started, 1))
+
+    def _reads_file(self, node: Node) -> bool:
+        is_read = sources.moves_file(node.statement) or any(self._handles(node))
+        return is_read or sources.calls(node.statement, sources.READING)
 
     def _handles(self, node: Node) -> Iterator[Node]:
         """What opened the files that a statement reads from, or writes to."""

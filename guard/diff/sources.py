@@ -48,7 +48,7 @@ VARYING: dict[Source, set[str]] = {
     Source.LOAD: {
         *("getloadavg", "cpu_percent", "cpu_times", "cpu_times_percent", "virtual_memory"),
         *("memory_info", "memory_full_info", "memory_percent", "getrusage", "get_traced_memory"),
-        *("cuda.mem_get_info", "shutil.disk_usage", "statvfs"),
+        *("cuda.mem_get_info", "shutil.disk_usage", "statvfs", "os.sysconf"),
     },
     Source.DRAWN_NAME: {*FILES, "mkdtemp", "TemporaryDirectory"},
     Source.ENTROPY: {*_of("the operating system"), "getrandbits", "torch.seed", "getsockname"},
@@ -111,8 +111,9 @@ _OF_GPUS = {
     *(f"cuda.{most}memory_{what}" for most in ("", "max_") for what in ("allocated", "reserved")),
     *("cuda.memory_stats", "cuda.memory_usage", "cuda.utilization"),
 }
-_SAME = {"cpu_affinity", "cpu_count", "disk_partitions", "Process"}  # on one machine
-_OF_USE = (  # files in which the system tells what is in use
+_SAME = {"cpu_affinity", "cpu_count", "disk_partitions", "Process", "sysconf"}  # on one machine
+_OF_USE = (  # what is in use: files of the system, and a variable of ``sysconf``
+    "SC_AVPHYS_PAGES",
     *("/proc/self/", "/proc/meminfo", "/proc/loadavg", "/proc/stat", "/proc/pressure/"),
     *("/proc/vmstat", "/sys/fs/cgroup/"),
 )
@@ -131,8 +132,11 @@ _TABLE = re.compile(r"(?i)\b(?:FROM|INTO)\s+(\w+)")
 _NAME = re.compile(r"(?<![.\w])\w{3,}")
 _MODE = 3  # characters that say how a file is opened, at most
 PRESENT = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir"}
-READING = {"read", "readline", "readlines", "read_text", "read_bytes", "load", "loads"} | _TELLING
 OPENING = {"open"}  # gives a file to read from or to write to
+READING = {
+    *("read", "readline", "readlines", "read_text", "read_bytes", "load", "loads", *_TELLING),
+    *({each.rpartition(".")[2] for each in files.READERS} - OPENING),
+}
 PROGRAMS = VARYING[Source.PROGRAM]  # which may write files
 COLLECTING = VARYING[Source.COLLECTION]  # the garbage, there and then
 DRAWN_FILES = FILES | _UNIQUE  # names that no other run has, and that a file may have
@@ -185,9 +189,10 @@ def tells_date(call: str) -> bool:
 
 def measures_machine(call: ast.Call, name: str) -> bool:
     """Whether a call of this dotted name measures the machine or the process, or opens a file in
-    which the system tells what these use."""
-    if source_of(name) is Source.LOAD or _is_one(name, _OF_GPUS):
-        return name.rpartition(".")[2] not in _SAME
+    which the system tells what these use, or asks for a part of it that varies."""
+    is_measured = source_of(name) is Source.LOAD or _is_one(name, _OF_GPUS)
+    if is_measured and name.rpartition(".")[2] not in _SAME:
+        return True
     texts = (getattr(each, "value", None) for each in call.args)
     return any(isinstance(each, str) and each.startswith(_OF_USE) for each in texts)
 

@@ -400,6 +400,36 @@ def test_what_another_program_writes_is_told_where_it_is_started(
     assert origin_of(origin, found.traits(origin)).source is Source.PROGRAM
 
 
+@pytest.mark.parametrize(
+    ("read", "line", "source"),
+    [
+        ("pathlib.Path(NAME % 'train').read_text()", 4, Source.PROGRAM),
+        ("np.loadtxt(NAME % 'train')", 4, Source.PROGRAM),
+        ("pathlib.Path('/proc/self/schedstat').read_text()", 6, Source.LOAD),
+        ("device.read(4)", 6, Source.ENTROPY),
+    ],
+)
+def test_a_file_that_nothing_wrote_may_be_of_a_program_that_was_started(
+    read: str, line: int, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "split.sh").write_text(
+        "od -N4 -An -tu4 /dev/urandom > part-train", encoding="utf-8"
+    )
+    text = f"""\
+    import os, pathlib, numpy as np
+    NAME = "part-%s"
+    device = open("/dev/urandom", "rb", buffering=0)
+    os.system("sh split.sh")
+    with device:
+        a = {read}
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+    (origin,) = next(each for each in found.tainted if each.statement.line == 6).origins
+    assert origin.statement.line == line
+    assert origin_of(origin, found.traits(origin)).source is source
+
+
 def test_a_seed_is_followed_through_the_generator(tmp_path: Path) -> None:
     text = "import time, torch\nseed = time.time_ns()\ntorch.manual_seed(seed)\na = torch.rand(3)\n"
     found = flows(tmp_path, text)
@@ -854,6 +884,7 @@ def test_what_a_call_reads() -> None:
         ("a = np.divide(b, c, out=d, where=c > 0)", Source.NOT_SHOWN),
         ("a = np.mean(b, where=c)", Source.NOT_SHOWN),
         ("a = resource.getrusage(0).ru_maxrss", Source.LOAD),
+        ("a = os.sysconf('SC_AVPHYS_PAGES') // 1024", Source.LOAD),
         ("item = self.queue.get(timeout=self.patience)", Source.READINESS),
         ("thread.join(0.5)", Source.READINESS),
         ("a = ready.get(timeout=None)", Source.NOT_SHOWN),
