@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from detlint.callgraph.fact_base import Located
     from detlint.engine import Engine
     from detlint.finding import Finding
-    from detlint.kept import Answers
     from detlint.rule import Rule
     from detlint.settings import Settings
     from detlint.sources.cache import Cache
@@ -183,13 +182,13 @@ class Linker:
         from detlint.aside import in_turns
         from detlint.syntax.stack import in_deep_stack
 
-        judged: dict[str, Answers] = {}
+        told = {path: each.answers for path, each in programs.items()}
+        told |= {root: project.options for root, (project, _) in self._projects.items()}
 
         def work(shares: Iterator[str | _Look]) -> None:
             for each in shares:
                 if isinstance(each, str):
                     self._judge(programs[each])
-                    judged[each] = programs[each].answers
                 else:
                     look = partial(self._look, *each, looks[each])
                     self._looked[each] = self._answer(*each, look, None)
@@ -200,13 +199,13 @@ class Linker:
         self.index.save()  # what is new after that is told
         others = in_turns(
             lambda shares: in_deep_stack(lambda: work(shares)),
-            lambda: (judged, self._looked, self.index.learned()),
+            lambda: (told, self._looked, self.index.learned()),
             [[*itertools.chain(*by_root[each :: self._jobs])] for each in range(self._jobs)],
             self._jobs,
         )
         for answers, looked, learned in others:
-            for path, each in answers.items():
-                programs[path].answers.update(each)
+            for name, each in answers.items():
+                told[name].update(each)
             self._looked.update(looked)
             self.index.add(learned)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from detlint import runner
 from detlint.callgraph import project as callgraph
 from detlint.callgraph.graph import Graph
 from detlint.callgraph.program import Program
@@ -230,6 +231,12 @@ CHANGES: list[tuple[str, Callable[[str], str] | None]] = [
     ("lib/late.py", lambda _: "import numpy as np\n\nnp.random.seed(0)\n"),
     ("train.py", _replaced("from lib import data", "from lib import late, data")),
     ("lib/late.py", None),
+    ("lib/seeds.py", _replaced("def seed_all", "def seed_everything")),
+    ("train_small.py", _replaced("from lib.seeds import seed_all", "")),
+    ("pyproject.toml", lambda _: '[project]\nname = "a"\n[project.scripts]\na = "build:main"\n'),
+    ("pyproject.toml", lambda text: f'{text}[tool.detlint]\nignore = ["DET501"]\n'),
+    ("build.py", _replaced("if __name__", "def unused():\n    pass\n\n\nif __name__")),
+    ("pyproject.toml", None),
     ("plot.py", None),
     ("lib/names.py", lambda text: text + "\ndef broken(:\n"),
     ("lib/names.py", _replaced("def broken(:", "")),
@@ -406,6 +413,40 @@ def test_a_program_that_asks_what_configurations_set_depends_on_these(
     drawn = [each for each in before if str(each["filename"]).endswith("draw.py")]
     assert drawn
     assert [each for each in before if each not in after] == drawn
+
+
+def test_what_other_processes_found_that_configurations_set_is_kept(
+    project: Project, lint: Callable[..., Found], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draws = """
+        import argparse
+
+        import numpy as np
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--seed_{0}", type=int)
+
+        if __name__ == "__main__":
+            args = parser.parse_args()
+            if args.seed_{0} is not None:
+                np.random.seed(args.seed_{0})
+            np.save("a.npy", np.random.rand(3))
+        """
+    root = project({f"draw_{each}.py": draws.format(each) for each in range(8)})
+    monkeypatch.setattr(runner, "_WORTH_A_POOL", 0)
+    monkeypatch.setattr(runner.Feed, "is_at_work", lambda _: False)
+    lint(".", "--jobs", "2")
+    asked: list[str] = []
+
+    def noting(_: object, *names: str) -> list[str]:
+        asked.extend(names)
+        return []
+
+    monkeypatch.setattr(callgraph.Project, "_configurations_naming", noting)
+    for file in sorted(root.glob("draw_*.py")):
+        file.write_text(f"{file.read_text()}\n# changed\n")
+        lint(str(file))
+    assert asked == []
 
 
 def test_judging_a_program_reads_no_file_that_it_does_not_import(

@@ -201,7 +201,7 @@ class Project:
         """To what files that are no Python set an option; ``prose``: and texts."""
         names = (option, option.replace("_", "-"))
         told = known(
-            self._options,
+            self.options,
             option,
             lambda: [
                 (path.endswith(_PROSE), value)
@@ -212,7 +212,7 @@ class Project:
         return [each for is_prose, each in told if prose or not is_prose]
 
     @cached_property
-    def _options(self) -> Answers:
+    def options(self) -> Answers:
         """What is known of options, which holds for what these files hold."""
         return {} if self._kept is None else self._kept.answers(self._root, self._configured_by)
 
