@@ -408,10 +408,9 @@ class Flows:
     def _started(self, node: Node) -> list[Node]:
         """The program that was started last, where a statement reads a file that none wrote: a
         command need not name it. None makes what the system tells."""
-        if not self._reads_file(node) or sources.calls(node.statement, sources.PROGRAMS):
-            return []
-        held = self._held(node).read & (traits.MEASURED | traits.ASKED)
-        if held or self._is_fresh(node) or any(map(traits.of_file, self._file_names(node))):
+        is_read = self._reads_file(node) and not sources.calls(node.statement, sources.PROGRAMS)
+        of_system = self._held(node).read & (traits.MEASURED | traits.ASKED) or self._is_fresh(node)
+        if not is_read or of_system or any(map(traits.of_file, self._file_names(node))):
             return []
         before = (each for each in reversed(self._writers) if each.order < node.order)
         started = (each for each in before if sources.calls(each.statement, sources.PROGRAMS))

@@ -44,6 +44,7 @@ from guard.verification.statements import (
     drawn_in_threads,
     entry,
     is_asked,
+    is_written_meanwhile,
     led_by,
     never_written,
     proven_first,
@@ -439,9 +440,14 @@ def with_findings(
     found = found or Entry()
     begun = _shown(found, verdict.circumstance)
     line = Source.NOT_SHOWN if begun is None else begun.source
-    shown = settled(bisection, difference, verdict.circumstance, text, line)
+    meanwhile = is_written_meanwhile(bisection, difference, verdict.circumstance, text)
+    is_proven = line is Source.READINESS or (begun and begun.is_whole and begun.is_sure)
+    if meanwhile and (line is Source.NOT_SHOWN or not is_proven):
+        found, begun = Entry(left=found.left, is_left=found.is_left), None
+    settling = verdict.circumstance, text, line
+    shown = None if meanwhile else settled(bisection, difference, *settling)
     notes = comparison.notes
-    if shown is None and bisection.culprit is not None:
+    if shown is None and bisection.culprit is not None and not meanwhile:
         notes = (*notes, _THREADED.format(bisection.culprit.operator.name))
     seeded = seeded_by(begun.slice) if begun is not None else ""
     operators = () if shown is None else (shown.operator,)
@@ -476,19 +482,24 @@ def with_findings(
     told = (verdict.circumstance, lines, begun, left, found.is_left, text.timed, found.makers)
     is_one = len(comparison.ranks) < 2 and text.threads.is_one
     cause = explanation(Known(refined, shown, *told, is_one, text.starts_programs))
-    is_told = cause.source is Source.GENERATOR and refined.cause is Cause.GENERATOR
-    if cause.confidence is not Confidence.POSSIBLE and cause.source in REMEDIES and not is_told:
-        fits = lines[0].fits if lines else ""
-        is_of_it = fits in ADVICE and OF_REASONS.get(fits) is cause.source
-        refined = replace(refined, advice=ADVICE[fits] if is_of_it else REMEDIES[cause.source])
-    elif seeded and refined.cause is Cause.GENERATOR and cause.source is not Source.GENERATOR:
-        refined = replace(refined, advice=_SEEDED.format(seeded))
+    fits = lines[0].fits if lines else ""
+    refined = replace(refined, advice=_advised(refined, cause, fits, seeded))
     if cause.source is Source.GENERATOR and found.unseeded:
         refined = replace(refined, advice=f"{found.unseeded} {refined.advice}")
     lines = tuple(worded_by(cause, each) for each in lines)
     changes: dict[str, Any] = {"operators": operators, "suspects": lines, "difference": refined}
     changes["explanation"] = cause
     return replace(verdict, comparison=replace(comparison, notes=notes, **changes))
+
+
+def _advised(difference: Difference, cause: Explanation, fits: str, seeded: str) -> str:
+    """What to do, by what the first line reads where that is known."""
+    drawn, named = difference.cause is Cause.GENERATOR, cause.source is Source.GENERATOR
+    is_open = cause.confidence is Confidence.POSSIBLE or cause.source not in REMEDIES
+    if not is_open and not (drawn and named):
+        is_of_it = fits in ADVICE and OF_REASONS.get(fits) is cause.source
+        return ADVICE[fits] if is_of_it else REMEDIES[cause.source]
+    return _SEEDED.format(seeded) if seeded and drawn and not named else difference.advice
 
 
 def _shown(found: Entry, circumstance: str) -> Shown | None:

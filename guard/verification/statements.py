@@ -23,7 +23,7 @@ from guard.verification.explaining import (
 )
 from guard.verification.missed_seeds import missed
 from guard.verification.operators import READ, Culprit, unwritten
-from guard.verification.plan import MEMORY, recording
+from guard.verification.plan import MEMORY, TIMING, recording
 from guard.verification.runs import rerun
 from guard.verification.suspects import SAYS
 
@@ -44,8 +44,10 @@ if TYPE_CHECKING:
 
 
 RUNS = 2
+_TRIES = 3  # so many times that many
 _MOST = 3  # lines that are told
 _FURTHER = 20  # steps, where the difference does not come at the same one
+_OPEN = (Cause.KERNEL, Cause.OUTSIDE)
 _ENTERS = (Cause.HYPERPARAMETER, Cause.ENVIRONMENT)
 _AGAIN = (
     "with the program's statements recorded the difference did not come again, so that the line "
@@ -106,28 +108,36 @@ def entry(
 ) -> Entry:
     """Run both again up to the step that parted, and follow the difference back to its lines.
 
-    Where it does not come again, once more in other circumstances: two orders can agree by luck.
+    Where it does not come again, in further circumstances, each compared with the first run of
+    all: two orders can agree by luck.
 
     other   number of the run that differed from the first, for its circumstances
     budget  runs that there may be
     """
-    found = _entry(session, difference, other, bisection)
-    if found.came_again is not False or budget < 2 * RUNS:
-        return found
-    return replace(_entry(session, difference, other + 1, bisection), runs=2 * RUNS)
-
-
-def _entry(session: Session, difference: Difference, other: int, bisection: Bisection) -> Entry:
     step = difference.step
     options = (*recording(step + _FURTHER, lane=difference.lane), "--lines", str(step))
-    ran = rerun(session, (0, other), options).processes
-    for each in ran:
-        each.look()
-    if not all(each.traces for each in ran):
-        return Entry(runs=RUNS)
-    seen = examine(ran[0].traces, ran[1].traces).difference
-    if seen is None:
-        return Entry(runs=RUNS, note=_AGAIN, came_again=False)
+    ran: list[Process] = []
+    while not ran or len(ran) + RUNS <= min(budget, RUNS * _TRIES):
+        later = other + len(ran) - 1
+        ran += rerun(session, (later, later + 1) if ran else (0, other), options).processes
+        for each in ran[-RUNS:]:
+            each.look()
+        if not all(each.traces for each in ran):
+            return Entry(runs=len(ran))
+        for each in ran[-RUNS:]:
+            if seen := examine(ran[0].traces, each.traces).difference:
+                found = _entry(session, difference, bisection, (ran[0], each), seen)
+                return replace(found, runs=len(ran))
+    return Entry(runs=len(ran), note=_AGAIN, came_again=False)
+
+
+def _entry(
+    session: Session,
+    difference: Difference,
+    bisection: Bisection,
+    ran: Sequence[Process],
+    seen: Difference,
+) -> Entry:
     if (seen.lane, seen.step) == (difference.lane, difference.step):
         seen = replace(seen, cause=difference.cause)
     culprit = bisection.culprit if bisection.rank == seen.rank else None
@@ -371,6 +381,17 @@ def settled(
         why = READ.format(shown.operator.name)
         return Culprit(unwritten(shown.operator), Cause.UNWRITTEN_MEMORY, why)
     return shown
+
+
+def is_written_meanwhile(
+    bisection: Bisection, difference: Difference, circumstance: str, text: Text
+) -> bool:
+    """Whether a collective that is only begun explains a result: what it writes may change at any
+    moment, also while an operator runs that gives the same for the same by the tables."""
+    shown, is_begun = bisection.culprit, any(True for _ in text.threads.begun())
+    is_open = shown is None or (shown.cause in _OPEN and shown.operator.row is None)
+    is_alone = circumstance in ("", NONE, TIMING.name)
+    return is_begun and is_open and is_alone and difference.cause in COMPUTED
 
 
 def never_written(difference: Difference, circumstance: str, text: Text) -> Difference:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.dataflow.arguments.process_state import saved_states, settings
+from detlint.dataflow.orders.shared_changes import added_up
 from detlint.models.randomness import REPEATS
 from guard.diff import Cause, Confidence, Source, Suspect
 from guard.diff.batches import SEEDING
@@ -413,7 +414,7 @@ def _possible(asked: Asked, codes: Sequence[str]) -> Iterator[Line]:
     if cause in _DATA:
         yield from _handed(threads, cause, codes)
     if cause in _COMPUTED:
-        yield from _told(() if asked.is_known else threads.added_up(), _GROWS, TOGETHER)
+        yield from _told(() if asked.is_known else added_up(threads), _GROWS, TOGETHER)
         yield from _told(threads.begun(), _BEGUN, BEGUN)
     if cause in (Cause.INITIALISATION, *_COMPUTED):
         yield from _told(threads.changed_together(), _TOGETHER, TOGETHER)
@@ -476,6 +477,7 @@ def _handed(threads: Threads, cause: Cause, codes: Sequence[str]) -> Iterator[Li
         yield from _told(threads.taken(), _TAKES, order, rank + 1)
     if cause is Cause.BATCH_CONTENT:
         yield from _told(threads.written(), _WRITES, TOGETHER, _SURE)
+        yield from _told(added_up(threads), _GROWS, TOGETHER, _SURE)
 
 
 def _timed(text: Text, cause: Cause) -> Iterator[Line]:

@@ -200,8 +200,8 @@ class Text:
 
     @cached_property
     def shares(self) -> bool:
-        """Whether its threads add to what they share, or hand over what they have made."""
-        return any(True for _ in (*self.threads.added_up(), *self.threads.handed_over()))
+        """Whether its threads change what they share, or hand over what they have made."""
+        return any(True for _ in (*self.shared_changes, *self.threads.handed_over()))
 
     @cached_property
     def draws_in_threads(self) -> bool:

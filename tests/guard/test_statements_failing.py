@@ -45,8 +45,8 @@ def test_what_fails_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.parametrize(("budget", "others"), [(8, [1, 2]), (3, [1])])
-def test_a_difference_that_does_not_come_again_is_looked_for_once_more(
+@pytest.mark.parametrize(("budget", "others"), [(8, [1, 3, 5]), (4, [1, 3]), (3, [1])])
+def test_a_difference_that_does_not_come_again_is_looked_for_in_further_runs(
     budget: int, others: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process, asked = SimpleNamespace(look=lambda: None, traces=[1]), []

@@ -45,7 +45,7 @@ THREAD = """\
 def add(rows):
     global total
     total += rows.sum()
-threading.Thread(target=add)
+for _ in range(2): threading.Thread(target=add)
 """
 
 

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from programs import write
 
+from detlint.dataflow.orders.shared_changes import added_up
 from guard.diff import Cause, Change, Comparison, Difference, Source
-from guard.verification import inquiry, runs
+from guard.diff.differences import Operator
+from guard.observe.places import Place
+from guard.verification import inquiry, runs, statements
 from guard.verification.attribution import STARTED, Reruns, attribute
-from guard.verification.inquiry import further
+from guard.verification.inquiry import further, with_findings
+from guard.verification.operators import Bisection, Culprit
 from guard.verification.plan import Plan
 from guard.verification.runs import Watched
+from guard.verification.statements import Entry, entry
 from guard.verification.texts import Text
+from guard.verification.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,13 +108,40 @@ def main(rows):
         own = 1
         own += row
         seen += row
-    threading.Thread(target=count).start()
+    for row in rows:
+        threading.Thread(target=count, args=(row,)).start()
+"""
+# In a method that is called as that of a container; how many there are is the same in the end.
+CALLED = """\
+class Sums:
+    def add(self, part):
+        self.count += len(part)
+        self.total += part
+def work(sums, rows):
+    for part in rows:
+        sums.add(part)
+def main(rows):
+    sums = Sums()
+    for row in rows:
+        threading.Thread(target=work, args=(sums, row)).start()
 """
 
 
-@pytest.mark.parametrize(("text", "lines"), [(SUMS, [6]), (GLOBAL, [3]), (NESTED, [7])])
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (SUMS, [6]),
+        (GLOBAL, [3]),
+        (NESTED, [7]),
+        (NESTED.replace("for row in rows", "if rows"), []),
+        (CALLED, [4]),
+    ],
+    ids=["method", "global", "nested", "one thread", "called"],
+)
 def test_what_grows_in_threads(text: str, lines: list[int], tmp_path: Path) -> None:
-    assert [each.place[1] for each in text_of(tmp_path, text).threads.added_up()] == lines
+    found = text_of(tmp_path, text)
+    assert [each.place[1] for each in added_up(found.threads)] == lines
+    assert found.shares is bool(lines)
 
 
 def text_of(folder: Path, text: str) -> Text:
@@ -342,3 +375,66 @@ def test_a_collective_that_nothing_waits_for(wait: str, lines: list[int], tmp_pa
 
     assert [each.place[1] for each in text.threads.begun()] == lines
     assert text.timed
+
+
+@pytest.mark.parametrize(
+    ("cause", "circumstance", "wait", "source"),
+    [
+        (Cause.KERNEL, "timing", "pass", Source.READINESS),
+        (Cause.OUTSIDE, "", "pass", Source.READINESS),
+        (None, "none", "pass", Source.READINESS),
+        (Cause.OUTSIDE, "memory", "pass", Source.UNWRITTEN_MEMORY),
+        (Cause.GENERATOR, "", "pass", Source.GENERATOR),
+        (Cause.KERNEL, "timing", "work.wait()", Source.KERNEL),
+    ],
+    ids=["kernel", "read", "no operator", "memory", "generator", "waited for"],
+)
+def test_what_a_collective_may_write_meanwhile_is_no_kernel(
+    cause: Cause | None, circumstance: str, wait: str, source: Source, tmp_path: Path
+) -> None:
+    begun = "work = dist.all_reduce(part, async_op=True)"
+    text = text_of(tmp_path, f"def f(part):\n    {begun}\n    {wait}\n    part.div_(2)")
+    operator = Operator("aten.div_.Tensor", "forward", Place(text.files[0], 4, "f"), "", "")
+    shown = None if cause is None else Culprit(operator, cause, "", allocates=True)
+    told = told_of(text, Bisection(shown, 2), circumstance)
+    assert told.explanation is not None
+    assert told.explanation.source is source
+    if source is Source.READINESS:
+        assert (told.operators, told.suspects[0].line) == ((), 2)
+
+
+def test_a_kernel_that_the_tables_know_comes_before_a_collective(tmp_path: Path) -> None:
+    text = text_of(tmp_path, "def f(part):\n    dist.all_reduce(part, async_op=True)")
+    operator = Operator("aten.index_put_", "forward", None, "", "", "torch.index_put")
+    shown = Culprit(operator, Cause.KERNEL, "", allocates=True)
+    assert told_of(text, Bisection(shown, 2), "timing").operators == (operator,)
+
+
+def told_of(text: Text, bisection: Bisection, circumstance: str) -> Comparison:
+    difference = Difference(0, 0, "training", None, None, Cause.KERNEL, "")
+    compared = Comparison(difference, ("run 1", "run 2"))
+    verdict = Verdict(compared, circumstance=circumstance, runs=2, isolation="copies")
+    told = with_findings(verdict, text, difference, bisection).comparison
+    assert told is not None
+    return told
+
+
+@pytest.mark.parametrize(("parts", "compared", "came"), [(3, 4, None), (1, 2, None), (9, 6, False)])
+def test_each_run_with_statements_is_compared_with_the_first(
+    parts: int, compared: int, came: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = Difference(0, 0, "training", None, None, Cause.BATCH_CONTENT, "")
+    numbers: list[int] = []
+
+    def rerun(_: object, given: tuple[int, ...], _options: object) -> SimpleNamespace:
+        numbers.extend(given)
+        ran = [SimpleNamespace(look=lambda: None, traces=[number]) for number in given]
+        return SimpleNamespace(processes=ran)
+
+    monkeypatch.setattr(statements, "rerun", rerun)
+    monkeypatch.setattr(statements, "_entry", lambda *_: Entry())
+    parted = SimpleNamespace(difference=seen), SimpleNamespace(difference=None)
+    monkeypatch.setattr(statements, "examine", lambda _, other: parted[other != [parts]])
+    found = entry(cast("Session", None), seen, 1, Bisection(), 7)
+    assert (found.runs, found.came_again) == (compared, came)
+    assert numbers == [*range(compared)]

@@ -294,7 +294,7 @@ ADDED = """\
 def add(rows):
     global total
     total += rows
-threading.Thread(target=add)
+for _ in range(2): threading.Thread(target=add)
 """
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _OUTER = ("free", "global")
 _PUTS = ADDING | {"put_nowait"}
+_STORES = ("store_attr", "store_global")
 _ASKING = ("len", "next")  # what tells how far others have come
 _SET_ALIKE = ("const", "augment", "function")  # each thread sets the same, or it is told as a sum
 _MOST = 200  # operations behind a value, and functions
@@ -46,6 +47,14 @@ def shared_changes(threads: Threads) -> Iterator[Named]:
             if named := _changed(run, op):
                 found.setdefault(named.place, named)
     yield from found.values()
+
+
+def added_up(threads: Threads) -> Iterator[Named]:
+    """Of these, what is computed and kept: sums are rounded by their order."""
+    for each in shared_changes(threads):
+        stored = each.op.code in _STORES and each.op.args[-1].code == "binary"
+        if stored or each.op.code == "augment":
+            yield each
 
 
 def _begun(start: Start) -> Iterator[_Run]:
@@ -80,11 +89,11 @@ def _called(run: _Run, threads: Threads) -> Iterator[_Run]:
 
 def _changed(run: _Run, op: Op) -> Named | None:
     """What an operation changes that others have as well, if it matters who is first."""
-    if op.code == "augment":  # what counts by one gives the same in whatever order
-        counts = isinstance(op.args[1].literal, int)
+    if op.code == "augment":  # what counts gives the same in whatever order
+        counts = isinstance(op.args[1].literal, int) or word_of(op.args[1]) == "len"
         grows = not counts and _is_shared(run, op.args[0])
         return Named(op, path_of(op.args[0])) if grows else None
-    if op.code in ("store_attr", "store_global"):
+    if op.code in _STORES:
         is_one = op.code == "store_global" or _is_shared(run, op.args[0])
         name = path_of(op.args[0]) + f".{op.name}" if op.code == "store_attr" else str(op.name)
         return Named(op, name) if is_one and op.args[-1].code not in _SET_ALIKE else None

@@ -12,14 +12,13 @@ from detlint.dataflow.calls import (
     given_on,
     last_word,
     owner_written,
-    path_of,
     spoken,
     whole_function,
     word_of,
 )
 from detlint.dataflow.orders.queues import is_alone
 from detlint.dataflow.randomness.seeding import drawn_from
-from detlint.dataflow.slices import STATES, behind, closure
+from detlint.dataflow.slices import STATES, closure
 from detlint.models import completions as models
 from detlint.models.containers import ADDING
 
@@ -34,7 +33,6 @@ _TAKES = ("get", "get_nowait", "recv")
 _WAITS = ("wait", "synchronize", "wait_tensor")
 _OUTER = frozenset(("attr", "free", "global", "param"))  # what others have as well
 _PARTS = STATES - {"free"} | {"attr", "item"}
-_MOST = 200  # operations behind a sum
 
 
 class Start(NamedTuple):
@@ -157,19 +155,6 @@ class Threads:
             held = store.args[0]
             if store.args[2].code != "augment" and _is_shared(held):
                 yield Named(store, _spoken(held))
-
-    def added_up(self) -> Iterator[Named]:
-        """Where threads add to what they share: sums are rounded by their order."""
-        for op in _all(self.threaded, "augment"):
-            if op.args[0].code in _OUTER - {"param"}:
-                yield Named(op, path_of(op.args[0]))
-        for store in _all(self.threaded, "store_attr", "store_global"):
-            of_object = store.code == "store_attr"
-            owner = f"{path_of(store.args[0])}." if of_object else ""
-            target, value = f"{owner}{store.name}", store.args[-1]
-            grows = value.code == "binary"
-            if grows and any(path_of(each) == target for each in behind(value, most=_MOST)):
-                yield Named(store, target)
 
     def changed_together(self) -> Iterator[Named]:
         """Where processes change what lies in memory that they share: steps of an optimizer, and
