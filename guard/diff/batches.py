@@ -66,8 +66,7 @@ def judge_batch(situation: Situation) -> Verdict:
     about = f"{_agreeing(situation)}{_shapes(situation)}"
     if is_reordered(pair, position, name):
         cause, advice, about = Cause.BATCH_ORDER, _ORDER, _agreeing(situation)
-        why = "is another one, and the batches of one run come in the other as well, in another "
-        why += "order. "
+        why = "is another one, and the batches of one run come in the other at other places. "
     elif (found := samples(pair, position, name)).batches:
         cause, advice, about = Cause.BATCH_ORDER, _ORDER, _agreeing(situation)
         why = f"is another one, and {_same(found)}. "
@@ -114,7 +113,8 @@ def _is_consequence(situation: Situation, explaining: list[Draw]) -> bool:
 def _same(found: Samples) -> str:
     if found.batches == 1:
         return "it holds the same samples in another order"
-    return f"the {found.batches:,} batches from there on hold the same samples in another order"
+    together = f"the {found.batches:,} batches from there on, taken together, hold the same samples"
+    return f"{together} in another order"
 
 
 def _other(found: Samples) -> str:

@@ -57,8 +57,9 @@ class Attribution:
         """For a person; ``source``: what the difference comes from."""
         if self.tried and not self.circumstance:
             is_open = source in (Source.NOT_SHOWN, *OF_CIRCUMSTANCES.values())
-            told = "the difference did not come again where one of these alone was varied: "
-            return (told + ", ".join(self.tried)) * is_open
+            told = "the difference did not come again where nothing was varied"
+            varied = ", ".join(name for name in self.tried if name != NONE)
+            return (told + f", or one of these alone: {varied}" * bool(varied)) * is_open
         if not self.circumstance or not self.runs:
             return ""
         if self.circumstance == NONE:

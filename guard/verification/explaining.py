@@ -67,7 +67,7 @@ _SETS = (ast.Set, ast.SetComp)
 _BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
 _NAMED = 3  # of what it reads
 _LONGEST = 60  # characters of a statement that are shown
-RAN = "all that is known of what it reads agrees"
+RAN = "though all that is known of what it reads agrees"
 _UNKNOWN = "{}; what {} holds is not known"
 _DIFFERS = "{} differs as well, and where that comes from is not known"
 

@@ -297,7 +297,8 @@ def test_what_was_tried_is_told_where_no_circumstance_makes_it(tmp_path: Path) -
     assert (
         found.note(text, Source.THREAD_ORDER)
         == found.note(text)
-        == ("the difference did not come again where one of these alone was varied: none, timing")
+        == "the difference did not come again where nothing was varied, "
+        "or one of these alone: timing"
     )
     assert not found.note(text, Source.LOAD)  # which is varied in no run
     found = attribute(told({"none": [True]}, Cause.BATCH_ORDER), text)
