@@ -83,7 +83,7 @@ _HANDS_ON = "def made(rows, kind):\n    return noise.changed(rows, kind)\n"
         ("", 'noise.changed(rows, "MIXED")', "kind = kind.lower()", ["likely"]),
         ("", 'noise.changed(rows, "plain")', 'kind = kind or "mixed"', []),
         ("", 'noise.changed(rows, "")', 'kind = kind or "mixed"', ["likely"]),
-        ("", "noise.changed(rows, sys.argv[1])", "kind = known(kind)", ["possible"]),
+        ("", "noise.changed(rows, sys.argv[1])", "kind = known(kind)", ["likely"]),
         ("", "noise.changed(rows, sys.argv[1])", 'if kind != "mixed": return x', ["likely"]),
         ("", 'noise.changed(rows, "plain")', 'if kind != "mixed": return x', []),
     ],

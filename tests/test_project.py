@@ -232,7 +232,7 @@ EVALUATION = """
         ({}, ["clouds.py:7 DET102"]),
         ({"seeds": "seed_everything(0)"}, []),
         ({"end": "print(right)"}, []),
-        ({"name": "Augmented"}, []),
+        ({"name": "Augmented"}, ["clouds.py:12 DET102"]),
     ],
 )
 def test_what_a_data_set_draws_where_a_model_is_evaluated(

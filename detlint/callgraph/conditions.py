@@ -177,8 +177,8 @@ class Conditions:
         return False
 
     def is_asked_for(self, path: str, fact: Fact, often: Container[str], *, chosen: bool) -> bool:
-        """Whether the program's own file leads to a fact of another one, from where each part is
-        called under no test. An object is taken to be asked for what it gives ``often``;
+        """Whether the program's own file leads to a fact of another one, and what leads there
+        is not of training alone. An object is taken to be asked for what it gives ``often``;
         ``chosen``: and what uses a table for any function that this holds."""
         part = self._index.part_at(path, fact.row)
         # What a model draws at first, a checkpoint replaces.
@@ -337,22 +337,12 @@ class Conditions:
         in_files = IN_FILE in told and self._project.configures(SEED, OF_EXPERIMENT)
         return in_files or any(each != IN_FILE for each in told)
 
-    def passes(self, need: str) -> bool:
-        """Whether a call that stands in the program's own file passes an argument, also to a
-        function that hands it on."""
-        return any(map(self._passes_itself, closure([need], self._handed_on)))
-
     def is_unseen(self, need: str) -> bool:
         """Whether no call is sure to pass something, and one may: a dict that is not seen, or what
         is None on one branch."""
         needs = set(closure([need], self._handed_on))
         told = {given for each in needs for given in self._given(each, surely=True)}
         return UNKNOWN in told and told <= {False, UNKNOWN, *needs}
-
-    def _passes_itself(self, need: str) -> bool:
-        reach = self._closure.reach
-        calls = self._project.given(need, [self._path])
-        return any(each in _MAY_BE and reach.runs(self._path, *at) for *at, each, _ in calls)
 
     def _handed_on(self, need: str) -> Iterator[str]:
         """What functions that run need to hand on what something needs."""

@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.fact_base import Located
-from detlint.index.facts import IDLE, TESTED, seed_needed
+from detlint.index.facts import IDLE, TESTED
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.syntax.mentions import words
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from detlint.callgraph.closure import Closure
     from detlint.callgraph.conditions import Conditions
     from detlint.callgraph.fact_base import FactBase
-    from detlint.index.facts import Fact
 
 
 class EntryCalls:
@@ -42,13 +41,12 @@ class EntryCalls:
         self, kind: str, what: str, often: Container[str], *, every: bool = False
     ) -> Iterator[Located]:
         """Sure facts of other files that its own file visibly leads to: first what it calls, last
-        what is used by what it uses, under no test; ``every``: also those on which nothing seems
-        to depend, or that need what it may not pass."""
+        what is used by what it uses; ``every``: also those on which nothing seems to depend."""
         named, unsaid = self._named(kind), []
 
         def counts(each: Located) -> bool:
-            doubt = each.fact.doubt
-            return doubt in (0, TESTED, IDLE) if every else not doubt or self._passes(each.fact)
+            fact = each.fact
+            return fact.doubt <= (IDLE if every else TESTED) and (every or not fact.in_mode)
 
         def asks(each: Located) -> bool:
             return counts(each) and self._asks_for(each, often)
@@ -65,8 +63,8 @@ class EntryCalls:
         yield from self._sure(kind, what, others, None, lambda each: counts(each) and asked(*each))
 
     def leads_to(self, located: Located, often: Container[str]) -> bool:
-        """Whether its own file visibly leads to a fact of another one, under no test; one that
-        runs ``often`` goes unsaid."""
+        """Whether its own file visibly leads to a fact of another one; one that runs ``often``
+        goes unsaid."""
         asked = self._conditions.is_asked_for(*located, often, chosen=True)
         return asked or self._asks_for(located, often)
 
@@ -83,18 +81,6 @@ class EntryCalls:
             located = Located(path, fact)
             if asked(located) and not self._base.doubt(kind, path, part, fact, surely=True):
                 yield located
-
-    def _passes(self, fact: Fact) -> bool:
-        """Whether calls in its own file pass a function all that a fact of another needs, which
-        stands behind a test."""
-        needs = fact.needs.splitlines()
-        own = [each for each in needs if seed_needed(each)[0] == fact.method]
-        return (
-            fact.doubt == TESTED
-            and bool(needs)
-            and own == needs
-            and all(map(self._conditions.passes, own))
-        )
 
     def _asks_for(self, located: Located, often: Container[str]) -> bool:
         """Whether its own file visibly leads to a fact of another one: it names a function of that

@@ -277,8 +277,8 @@ class Program:
         return not self._conditions.may_be_asked(located.path, located.fact.place)
 
     def surely_draws(self, located: Located, often: Container[str]) -> bool:
-        """Whether its own file leads to what a fact draws, under no test, or what runs ``often``
-        draws it, and no default of a parameter keeps it from that."""
+        """Whether its own file leads to what a fact draws, or what runs ``often`` draws
+        it, and no default of a parameter keeps it from that."""
         path, fact = located
         if is_off_by_default(self.unit(path), fact.row, fact.column):
             return False

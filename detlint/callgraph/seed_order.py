@@ -80,17 +80,13 @@ class SeedOrder:
             for each in drawn:
                 # What is made to draw an order does when something goes through it.
                 waits = kind == "orders" and each.fact.text not in AT_ONCE
-                if waits or each.fact.doubt > self._most_doubt(kind, each):
+                # Beside a branch that draws weights, the other often loads what an earlier run has.
+                if waits or each.fact.doubt > (TESTED if kind == "builds" else 0):
                     continue
                 passed = self._precedence.is_passed(each.path, each.fact.row, passage)
                 if passed and not self.is_replaced(each):
                     return each, kind
         return None
-
-    def _most_doubt(self, kind: str, located: Located) -> int:
-        """How much doubt about a draw leaves it certain. Weights that its own file draws behind a
-        test count: the other branch often loads what an earlier run has drawn."""
-        return TESTED if kind == "builds" and located.path == self._path else 0
 
     def unseeded_branches(
         self, library: str

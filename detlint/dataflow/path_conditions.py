@@ -71,7 +71,7 @@ class Paths:
     def _is_reached(self, op: Op) -> bool:
         passes = True  # what comes after `return` does not run, but for `finally`
         for region in op.region.around():
-            if self._enters(region) is False:
+            if self.enters(region) is False:
                 return False
             if passes and self._left.get(region, op.place) < op.place:
                 return False
@@ -91,14 +91,14 @@ class Paths:
         """The outermost region that certainly ends where an operation leaves."""
         region = op.region
         while region.parent is not None:
-            if region.kind != "finally" and self._enters(region) is not True:
+            if region.kind != "finally" and self.enters(region) is not True:
                 break
             if region.loops:
                 break
             region = region.parent
         return region
 
-    def _enters(self, region: Region) -> bool | None:
+    def enters(self, region: Region) -> bool | None:
         """Whether a region is entered; None if that is not known."""
         head = region.head
         if head is None or head.code != "test" or head.name == "match":
@@ -185,7 +185,7 @@ class Paths:
         """What of a joint may be given to it; what a branch gives that certainly runs, alone."""
         given = []
         for each in joint.args:
-            entered = {region: self._enters(region) for region in each.region.around()}
+            entered = {region: self.enters(region) for region in each.region.around()}
             if any(region.node is joint.node and sure for region, sure in entered.items()):
                 return [each]
             if False not in entered.values():

@@ -101,6 +101,11 @@ class Fact(NamedTuple):
         """The name of the function or method, without that of its class."""
         return self.place.rpartition(".")[2]
 
+    @property
+    def in_mode(self) -> bool:
+        """Whether it takes place where an object trains: what functions are passed, calls tell."""
+        return self.doubt == TRAINS and "." in self.place
+
 
 class Passed(NamedTuple):
     """What calls pass a function as a parameter: what that is looked at as, which it is, and

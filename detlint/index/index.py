@@ -425,8 +425,8 @@ class Index:
         return list(self._asked(path, f"needs {row}:{column}", ask, []))
 
     def calls(self, path: str, name: str) -> list[tuple[int, str]]:
-        """Where a file calls a function or class under no test; nothing of one that does not
-        parse."""
+        """Where a file calls a function or class, but for where an object trains; nothing of one
+        that does not parse."""
         from detlint.dataflow.arguments.passed_arguments import calls
 
         told = self._asked(path, f"calls {name}", lambda unit: list(calls(unit, name)), [])

@@ -690,9 +690,11 @@ class UnseededGlobalRng(Rule):
         # A tool's imports hold much that it never calls, and the main block of a package's module
         # often only tries it on random numbers, as tests do.
         kinds: tuple[str, ...] = ("draws", "drops")
-        if library == "torch" and says_in_code(program.source.text, _MODE):
+        in_mode = says_in_code(program.source.text, _MODE)
+        if library == "torch" and in_mode:
             kinds += ("orders", "perturbs")  # statistics of batches follow, and layers drop
         draws = [x for kind in kinds for x in program.facts(kind, library, own=True)]
+        draws = [each for each in draws if in_mode or not each.fact.in_mode]
         some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
         if not program.imports(*_NUMERIC):
             moves = partial(_moves_rows, program, makes_data=makes_data(program.source.text))

@@ -25,7 +25,7 @@ from detlint.dataflow.arguments.required_arguments import (
     of_name,
 )
 from detlint.dataflow.calls import word_of
-from detlint.dataflow.randomness.idle_draws import always_runs
+from detlint.dataflow.randomness.idle_draws import is_for_training
 from detlint.dataflow.slices import alternatives, states_after
 from detlint.index.facts import HANDED_ON, OF_MODULE, UNKNOWN
 from detlint.index.modules import module_of
@@ -424,13 +424,14 @@ def _is_aside(use: Op) -> bool:
 
 
 def calls(unit: Unit, name: str) -> Iterator[tuple[int, str]]:
-    """Where a file calls a function or class, or hands it to what may, under no test, each with
-    the function or method that this stands in."""
+    """Where a file calls a function or class, or hands it to what may, but for where an
+    object trains, each with the function or method that this stands in."""
     for op in named(unit, name):
+        place = op.function.outermost.name
         for use in op.uses if op.code != "const" else ():
             calls = use.code == "call" and (use.args[0] is op or use.args[0].name not in _ASKING)
-            if calls and always_runs(use):
-                yield use.row, op.function.outermost.name
+            if calls and not ("." in place and is_for_training(use)):
+                yield use.row, place
 
 
 def named(unit: Unit, name: str) -> Iterator[Op]:

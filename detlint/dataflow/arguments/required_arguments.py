@@ -243,6 +243,8 @@ class Needs:
         for each in self._tests.read:
             name = _name_of(each)
             taken, key = source(each) if name and name not in seen else (None, "")
+            part = _first_part(each) if name and taken is None else None
+            taken = taken_by(part) if part is not None else taken
             if taken is not None and not taken.name[0] and len(seen) < _MOST:
                 seen.add(name)
                 yield _Place(self._tests, each), taken, key
@@ -345,6 +347,13 @@ def _kept(op: Op) -> Op | None:
     made = kept[0] if len(kept) == 1 and kept[0].code == "store_attr" else None
     by_constructor = made is not None and made.function.name.endswith(f".{_CONSTRUCTOR}")
     return made.args[1] if made is not None and by_constructor else None
+
+
+def _first_part(read: Op) -> Op | None:
+    """What has to be true for an attribute to be: ``self.mosaic = self.augment and not rect``."""
+    made = _kept(read)
+    both = made is not None and (made.code, made.name) == ("boolean", "And")
+    return made.args[0] if made is not None and both else None
 
 
 def _taken_for_later(read: Op) -> Op | None:
@@ -561,7 +570,8 @@ def _is_whole(value: object) -> bool:
 
 def _assumed(value: object, read: Op, option: str, op: Op) -> object:
     # A method of what keeps these would keep all of them in a circle.
-    return value if _is_same(read, option, op) else ...
+    known = not (value and _first_part(read))
+    return value if known and _is_same(read, option, op) else ...
 
 
 def _is_same(read: Op, option: str, op: Op) -> bool:

@@ -19,6 +19,7 @@ from detlint.dataflow.learning import checkpoints
 from detlint.dataflow.learning.training import Training
 from detlint.dataflow.randomness.idle_draws import doubt
 from detlint.dataflow.randomness.loaders import flag
+from detlint.grouping import grouped
 from detlint.index.facts import DRAWING, SEEDING, STARTING, VARYING, Fact, is_of_module
 from detlint.sources.kinds import NOTEBOOK
 from detlint.syntax.layout import layout_of
@@ -135,12 +136,14 @@ class FactReader:
 
     def _read(self, kind: str, outer: Function) -> Iterator[Fact]:
         for function in filter(_may_be_called, outer.everything()):
-            needs = Needs(function)
-            for found in self._found(kind, function):
+            needs, all_found = Needs(function), list(self._found(kind, function))
+            alike = grouped((each.what, each.op) for each in all_found if kind in DRAWING)
+            for found in all_found:
                 if needs.may_run(found.op):
                     made = _needed_to_make(function, kind)
                     told = (_told(needs, kind, found.op), found.need, made)
-                    yield self._fact(found, "\n".join(filter(None, told)))
+                    beside = alike.get(found.what, ())
+                    yield self._fact(found, "\n".join(filter(None, told)), beside)
 
     def _found(self, kind: str, function: Function) -> Iterator[Found]:
         """What a function does of a kind, as ``of_<kind>`` tells it of a call, or ``<kind>`` of all
@@ -158,13 +161,13 @@ class FactReader:
             if what is not None:
                 yield Found(call, what)
 
-    def _fact(self, found: Found, need: str) -> Fact:
+    def _fact(self, found: Found, need: str, alike: Sequence[Op]) -> Fact:
         source, node = self._unit.source, found.node or found.op.node
         start, end = self._unit.span(node)
         text = " ".join(source.text[start:end].split()) if found.text is None else found.text
         place = (*source.location(start), *source.location(end))
         within = found.op.function.outermost.name
-        return Fact(found.what, text, *place, need, doubt(found.op), within)
+        return Fact(found.what, text, *place, need, doubt(found.op, alike), within)
 
 
 @cache

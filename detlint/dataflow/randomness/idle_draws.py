@@ -8,6 +8,7 @@ from detlint.dataflow.arguments.settings import names_read, names_tested
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.control import are_sides, is_beside
 from detlint.dataflow.ends import NOWHERE, End, ends_of
+from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness.generators import names_given, nearest_names
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import LEAVING, SAME, ahead, behind, closure
@@ -19,7 +20,7 @@ from detlint.models.training import says_training
 from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from detlint.dataflow.ir import Function, Op, Region
 
@@ -29,8 +30,9 @@ _MOST = 60  # what a test is made of
 _KEEPING = LEAVING - {"return"} | {"drop"}
 
 
-def doubt(op: Op) -> int:
-    """Why an operation may not count where its function runs; 0 where nothing speaks against it."""
+def doubt(op: Op, alike: Collection[Op]) -> int:
+    """Why an operation may not count where its function runs; 0 where nothing speaks against it.
+    ``alike``: those of the function that do the same, of which one may run in its place."""
     library = drawn_from(op)
     if library and is_idle(op):
         return IDLE
@@ -38,11 +40,10 @@ def doubt(op: Op) -> int:
         return ON_CPU
     if _picks_seed(op):
         return CHOSEN
-    regions = _conditional(op)
-    kinds = {each.kind for each in regions if not (library and _draws_beside(each, library))}
+    kinds = {each.kind for each in _conditional(op) if not _is_beside_any(each, alike)}
     if kinds:
         return HANDLES if "except" in kinds else TESTED
-    return TRAINS if library and _is_for_training(op) else 0
+    return TRAINS if library and is_for_training(op) else 0
 
 
 def _seeds_beside_gpu(op: Op) -> bool:
@@ -68,7 +69,7 @@ def _picks_seed(op: Op) -> bool:
     return len(seeded) > 1 and keys is not op.values.bound_to(table)
 
 
-def _is_for_training(op: Op) -> bool:
+def is_for_training(op: Op) -> bool:
     """``if training`` around, or ``if p == 0 or not training: return x`` above."""
     above = [each for each in op.function.coded("return") if each.place < op.place]
     own = [each for each in op.region.around() if _answers(each) is not True]
@@ -78,24 +79,15 @@ def _is_for_training(op: Op) -> bool:
     return any(map(says_training, asked))
 
 
-def _draws_beside(region: Region, library: str) -> bool:
-    """Whether the other branch of a statement draws as well, whatever that finds."""
-    others = (each for each in region.function.coded("call") if is_beside(region, each))
-    return any(
-        drawn_from(each) == library and next(_conditional(each)).node is region.node
-        for each in others
-    )
+def _is_beside_any(region: Region, alike: Collection[Op]) -> bool:
+    """Whether the other branch of a statement does one of some things, whatever that finds."""
+    others = (each for each in alike if is_beside(region, each))
+    return any(next(_conditional(each)).node is region.node for each in others)
 
 
 def may_not_run(op: Op) -> bool:
     """Whether an operation stands behind a test that may be false, or handles an error."""
     return any(True for _ in _conditional(op))
-
-
-def always_runs(op: Op) -> bool:
-    """Whether it runs wherever its function does, also where nothing is trained."""
-    tested_ = (each for each in _conditional(op) if not _answers(each))
-    return not any(tested_) and not _is_for_training(op)
 
 
 def _answers(region: Region) -> bool | None:
@@ -214,8 +206,10 @@ def _picks_any(draw: Op) -> bool:
 
 
 def _conditional(op: Op) -> Iterator[Region]:
+    """The branches around an operation, inner ones first, but for what constants decide."""
+    paths = Paths(op.function)
     for region in op.region.around():
         tests = region.head.args if region.head is not None else ()
         usual = any(names.says_usual(name) for test in tests for name in names_read(test))
-        if region.kind in ("if", "else", "except") and not usual:
+        if region.kind in ("if", "else", "except") and not (usual or paths.enters(region)):
             yield region
