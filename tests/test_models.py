@@ -172,7 +172,10 @@ def test_what_works_in_place_keeps_what_was_there(name: str) -> None:
 _GONE = {
     *(f"numpy.random.{name}" for name in ("random_integers", "ranf", "sample")),
     *("random.binomialvariate", "tensorflow.set_random_seed", "time.clock"),
-    "keras.preprocessing.sequence.skipgrams",  # of Keras 2, and in TensorFlow of Keras 3
+    # Of Keras 2, and in TensorFlow of Keras 3.
+    "keras.preprocessing.sequence.skipgrams",
+    *(each for each in randomness.DRAWS if each.startswith("keras.backend.")),
+    "tensorflow.keras.backend.random_binomial",
 }
 _ON_RANDOMNESS = {
     *(row.name for row in randomness.FUNCTIONS),

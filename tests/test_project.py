@@ -1115,12 +1115,18 @@ def test_schedulers_of_syne_tune_draw_from_numpy_whatever_their_seed(
         ("gt.BlockState(graph).sample_graph()", "gt.seed_rng(42)"),
         ("tinygrad.Tensor.glorot_uniform(8, 3).numpy()", "tinygrad.Tensor.manual_seed(0)"),
         ("citylearn.citylearn.CityLearnEnv(schema).reset()", "np.random.seed(0)"),
+        ("keras.backend.random_normal([5])", "np.random.seed(0)"),
+        ("keras.random.normal([5])", "random.seed(0)"),
+        ("cupy.random.normal(size=5).get()", "cupy.random.seed(0)"),
+        ("torch.nn.functional.gumbel_softmax(logits)", "torch.manual_seed(0)"),
     ],
 )
 def test_functions_of_other_libraries_draw_from_global_generators(
     project: Project, lint: Lint, drawn: str, seed: str
 ) -> None:
-    imports = "import random\nimport numpy as np\nimport keras, neurolab, pyro\nimport torch\n"
+    imports = (
+        "import random\nimport numpy as np\nimport cupy, keras, neurolab, pyro\nimport torch\n"
+    )
     imports += "from deap import algorithms; import citylearn.citylearn, langdetect, tinygrad\n"
     imports += "import graph_tool.all as gt; from langdetect import DetectorFactory\n"
     text = imports + MAIN.replace("main()", f"np.save('out.npy', {drawn})")

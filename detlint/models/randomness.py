@@ -8,71 +8,73 @@ from typing import NamedTuple
 
 from detlint.models.model import Model, Names, words
 
-# Functions that draw from the global generator of a library, by its name in findings.
+# Libraries with a generator of their own: the operating system seeds langdetect's (1.0.9), CuPy's
+# and graph-tool's, the clock tinygrad's (0.14).
+OF_OWN = {
+    "langdetect": {"langdetect langdetect.detector_factory": "detect detect_langs"},
+    "graph_tool": {
+        "graph_tool.all graph_tool.generation graph_tool.inference": """generate_sbm random_graph
+        minimize_blockmodel_dl minimize_nested_blockmodel_dl random_rewire"""
+    },
+    "tinygrad": {
+        "tinygrad.Tensor tinygrad.tensor.Tensor": """glorot_uniform kaiming_normal kaiming_uniform
+        normal rand randint randn randperm scaled_uniform uniform"""
+    },
+    "cupy": {
+        "cupy.random": """beta choice exponential gamma normal permutation poisson rand randint
+        randn random random_sample shuffle standard_normal uniform"""
+    },
+}
+# Whose global generator functions draw from, where they are, and their names. Keras's take a seed
+# from there (2, the backend of TensorFlow also 3.15, and Keras 3.15), and none from TensorFlow's.
 _DRAWING = {
-    "random": """betavariate binomialvariate choice choices expovariate gammavariate gauss
+    "random": {
+        "random": """betavariate binomialvariate choice choices expovariate gammavariate gauss
         getrandbits lognormvariate normalvariate paretovariate randbytes randint random randrange
         sample shuffle triangular uniform vonmisesvariate weibullvariate""",
-    "numpy.random": """beta binomial bytes chisquare choice dirichlet exponential f gamma geometric
-        gumbel hypergeometric laplace logistic lognormal logseries multinomial multivariate_normal
-        negative_binomial noncentral_chisquare noncentral_f normal pareto permutation poisson power
-        rand randint randn random random_integers random_sample ranf rayleigh sample shuffle
-        standard_cauchy standard_exponential standard_gamma standard_normal standard_t triangular
-        uniform vonmises wald weibull zipf""",
-    "torch": """bernoulli multinomial normal poisson rand rand_like randint randint_like randn
-        randn_like randperm""",
+        "deap.algorithms": "eaMuCommaLambda eaMuPlusLambda eaSimple varAnd varOr",  # deap 1.4
+        # Pairs of words (Keras 2, and 3.15 in TensorFlow); its ``seed`` is for their order alone.
+        "keras.preprocessing.sequence tensorflow.keras.preprocessing.sequence": "skipgrams",
+        "tf_keras.preprocessing.sequence keras_preprocessing.sequence": "skipgrams",
+        "keras.random tensorflow.keras.random": """beta binomial categorical gamma normal randint
+        shuffle truncated_normal uniform""",
+    },
+    "numpy": {
+        "numpy.random": """beta binomial bytes chisquare choice dirichlet exponential f gamma
+        geometric gumbel hypergeometric laplace logistic lognormal logseries multinomial
+        multivariate_normal negative_binomial noncentral_chisquare noncentral_f normal pareto
+        permutation poisson power rand randint randn random random_integers random_sample ranf
+        rayleigh sample shuffle standard_cauchy standard_exponential standard_gamma standard_normal
+        standard_t triangular uniform vonmises wald weibull zipf""",
+        "keras.backend tensorflow.keras.backend tf_keras.backend": """random_bernoulli
+        random_binomial random_normal random_normal_variable random_uniform random_uniform_variable
+        truncated_normal""",
+        # Syne Tune 0.16: what `random_seed` gives fixes only some of what they propose.
+        "syne_tune.optimizer.baselines": "ASHA ASHABORE ASHACQR BOHB BORE CQR REA RandomSearch TPE",
+        "neurolab.net": "newelm newff",  # their first weights (0.3.5)
+        "scipy.spatial.transform.Rotation": "random",
+        "citylearn.citylearn": "CityLearnEnv",
+    },
+    "torch": {
+        "torch": """bernoulli multinomial nn.functional.gumbel_softmax normal poisson rand rand_like
+        randint randint_like randn randn_like randperm""",
+        "pyro": "sample",  # but for what was observed
+    },
+    **OF_OWN,
 }
 DRAWS = {
-    f"{module}.{name}": module.partition(".")[0]
-    for module, names in _DRAWING.items()
-    for name in names.split()
-} | {
-    # Schedulers of Syne Tune (0.16): what `random_seed` gives fixes only some of what they propose.
-    f"syne_tune.optimizer.baselines.{name}": "numpy"
-    for name in words("ASHA ASHABORE ASHACQR BOHB BORE CQR REA RandomSearch TPE")
-}
-# What evolves a population (deap 1.4).
-DRAWS |= {
-    f"deap.algorithms.{name}": "random"
-    for name in words("eaMuCommaLambda eaMuPlusLambda eaSimple varAnd varOr")
-}
-# Pairs of words (Keras 2, and 3.15 in TensorFlow); its ``seed`` is for their order alone.
-DRAWS |= {
-    f"{library}preprocessing.sequence.skipgrams": "random"
-    for library in ("keras.", "tensorflow.keras.", "tf_keras.", "keras_")
-}
-# What draws its first weights (neurolab 0.3.5).
-DRAWS |= {f"neurolab.net.{name}": "numpy" for name in words("newelm newff")}
-_ROTATIONS = "scipy.spatial.transform.Rotation.random"
-DRAWS[_ROTATIONS] = "numpy"
-DRAWS["pyro.sample"] = "torch"  # but for what was observed
-# Libraries with a generator of their own: the operating system seeds langdetect's (1.0.9) and
-# graph-tool's, the clock tinygrad's (0.14).
-OF_OWN = {
-    "langdetect": ("langdetect langdetect.detector_factory", "detect detect_langs"),
-    "graph_tool": (
-        "graph_tool.all graph_tool.generation graph_tool.inference",
-        """generate_sbm minimize_blockmodel_dl minimize_nested_blockmodel_dl random_graph
-        random_rewire""",
-    ),
-    "tinygrad": (
-        "tinygrad.Tensor tinygrad.tensor.Tensor",
-        """glorot_uniform kaiming_normal kaiming_uniform normal rand randint randn randperm
-        scaled_uniform uniform""",
-    ),
-}
-DRAWS |= {
     f"{owner}.{name}": library
-    for library, (owners, names) in OF_OWN.items()
-    for owner in sorted(words(owners))
-    for name in sorted(words(names))
+    for library, places in _DRAWING.items()
+    for owners, names in places.items()
+    for owner in owners.split()
+    for name in names.split()
 }
 # What draws from what it is given instead, and the place of that.
 GIVEN = ("generator", "obs", "random_state", "rng")
-GIVEN_AT = {_ROTATIONS: 1}
+GIVEN_AT = {"scipy.spatial.transform.Rotation.random": 1}
 # What does so by another name (CityLearn 2: its electric cars, and the seed that it is not given).
-GIVEN_BY = {"citylearn.citylearn.CityLearnEnv": "random_seed"}
-DRAWS |= dict.fromkeys(GIVEN_BY, "numpy")
+GIVEN_BY = {each: "seed" for each in DRAWS if "keras.backend." in each or "keras.random." in each}
+GIVEN_BY["citylearn.citylearn.CityLearnEnv"] = "random_seed"
 
 
 class DrawingMethod(NamedTuple):
@@ -160,6 +162,7 @@ GENERATORS = {
     "langdetect": "langdetect's generator",
     "graph_tool": "graph-tool's generator",
     "tinygrad": "tinygrad's generator",
+    "cupy": "CuPy's generator",
 }
 # What the settings of a project say of its functions.
 SAID = {**{f"seeds {each}": (each,) for each in LIBRARIES}, "seeds all": LIBRARIES}
@@ -176,6 +179,7 @@ _SEEDING = {
         tensorflow.compat.v1.random.set_random_seed""")
         )
     },
+    "cupy.random.seed": ("cupy",),
     "cdlib.seed": ("random", "numpy", "cdlib"),
     "graph_tool.seed_rng": ("graph_tool",),
     "graph_tool.all.seed_rng": ("graph_tool",),
@@ -336,32 +340,20 @@ STATES = {
     "torch": frozenset(("torch.get_rng_state", "torch.random.get_rng_state")),
 }
 # Where a value that differs in each run comes from, in words.
-ENTROPY = {
-    **dict.fromkeys(
-        sorted(
-            words("""time.time time.time_ns time.perf_counter time.perf_counter_ns time.monotonic
+_ENTROPY = {
+    "the clock": """time.time time.time_ns time.perf_counter time.perf_counter_ns time.monotonic
         time.monotonic_ns time.process_time time.process_time_ns time.clock timeit.default_timer
         datetime.datetime.now datetime.datetime.utcnow datetime.datetime.today datetime.date.today
-        pandas.Timestamp.now pandas.Timestamp.utcnow pandas.Timestamp.today""")
-        ),
-        "the clock",
-    ),
-    **dict.fromkeys(
-        ("os.getpid", "os.getppid", "threading.get_ident", "threading.get_native_id"),
-        "the process",
-    ),
-    "multiprocessing.current_process": "the process",
-    **dict.fromkeys(
-        sorted(
-            words("""os.urandom os.getrandom uuid.uuid1 uuid.uuid4 random.SystemRandom
-            secrets.SystemRandom secrets.choice secrets.randbelow secrets.randbits
-            secrets.token_bytes secrets.token_hex secrets.token_urlsafe""")
-        ),
-        "the operating system",
-    ),
-    **dict.fromkeys(TORCH_RESEEDING, "the operating system"),
-    "builtins.id": "the address of an object",
+        pandas.Timestamp.now pandas.Timestamp.utcnow pandas.Timestamp.today""",
+    "the process": """os.getpid os.getppid threading.get_ident threading.get_native_id
+        multiprocessing.current_process""",
+    "the operating system": """os.urandom os.getrandom uuid.uuid1 uuid.uuid4 random.SystemRandom
+        secrets.SystemRandom secrets.choice secrets.randbelow secrets.randbits secrets.token_bytes
+        secrets.token_hex secrets.token_urlsafe""",
+    "the address of an object": "builtins.id",
 }
+ENTROPY = {name: what for what, names in _ENTROPY.items() for name in names.split()}
+ENTROPY |= dict.fromkeys(TORCH_RESEEDING, "the operating system")
 # What DET101 says of generators that begin alike in each run, so that no two runs part by them.
 REPEATS = "starts from torch's fixed default seed"
 # Functions that read the clock where they are given no time, with the place of that.

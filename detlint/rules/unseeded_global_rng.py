@@ -49,6 +49,7 @@ _SEEDED_BY = {
     "langdetect": "DetectorFactory.seed = 0",
     "graph_tool": "graph_tool.seed_rng(seed)",
     "tinygrad": "Tensor.manual_seed(seed)",
+    "cupy": "cupy.random.seed(seed)",
 }
 _OF_TASKS = {
     "random": "random.Random(seed + number)",
