@@ -223,3 +223,15 @@ def test_results_that_wait_for_their_turn(
 ) -> None:
     work = "def work(tasks, done):\n    while True:\n        done.put(tasks.get())\n"
     assert len(findings(HEADER + work + RECEIVER % test, "DET205")) == told
+
+
+def test_a_place_that_is_to_be_filled_in_hides_nothing(
+    findings: Callable[..., list[Finding]],
+) -> None:
+    text = HEADER + (
+        "ROOT = ''\nif ROOT == '':\n    raise ValueError('set ROOT')\n"
+        "def written(futures):\n    with open(ROOT + '/train.txt', 'w') as file:\n"
+        "        for future in as_completed(futures):\n"
+        "            print(future.result(), file=file)\nwritten(asked())\n"
+    )
+    assert [str(each.confidence) for each in findings(text, "DET205")] == ["likely"]
