@@ -215,6 +215,36 @@ def test_a_generator_whose_seed_is_none_by_default_has_none(
     )
 
 
+OPTS = """
+import argparse
+
+def get_args():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--fixed", type=int, default=1)
+    return parser.parse_args()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "is_found"),
+    [
+        ("args = get_args()\nuse(random.Random(args.seed).random())", True),
+        ("def main(args):\n    use(random.Random(args.seed).random())\n\nmain(get_args())", True),
+        ("args = get_args()\nuse(random.Random(args.fixed).random())", False),
+        ("args = get_args()\nargs.seed = 3\nuse(random.Random(args.seed).random())", False),
+        ("args = other()\nuse(random.Random(args.seed).random())", False),
+    ],
+)
+def test_the_parser_of_a_generators_seed_may_be_of_another_file(
+    project: Project, capsys: pytest.CaptureFixture[str], code: str, *, is_found: bool
+) -> None:
+    imports = "import random\nfrom absent import other, use\nfrom opts import get_args\n"
+    project({"opts.py": OPTS, "train.py": f"{imports}{code}\n"})
+    main(["--no-cache", "--output-format", "concise", "--select", "DET101", "."])
+    assert ("train.py" in capsys.readouterr().out) is is_found
+
+
 HYDRA = """\
 import hydra
 import numpy as np

@@ -51,6 +51,7 @@ def seed():
     torch.manual_seed(1)
 """
 PROCESS = "Process(target=train, args=(0, 1)).start()"
+JOB = "submitit.AutoExecutor(folder='logs').submit(train, 0, 1)"
 SPAWN = "mp.spawn(train, nprocs=2, args=(1,))"
 
 
@@ -80,6 +81,8 @@ SPAWN = "mp.spawn(train, nprocs=2, args=(1,))"
         (("", "torch.manual_seed(seed)", f"mp.set_start_method('spawn'); mp.{PROCESS}"), False),
         (("", "torch.randn(3)", f"c = mp.get_context('spawn'); c.{PROCESS}"), True),
         (("", "torch.randn(3)", f"c = mp.get_context(method='fork'); c.{PROCESS}"), False),
+        (("import submitit", "torch.randn(3)", JOB), True),
+        (("import submitit", "torch.manual_seed(seed); torch.randn(3)", JOB), False),
     ],
 )
 def test_a_process_that_starts_afresh_has_no_seed(

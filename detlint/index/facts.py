@@ -323,7 +323,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "kept_generators": _MAKING_GENERATORS,
     "spawns": (
         *("spawn(", "start_processes(", ".Process(", ".Process)"),
-        *_called(f".{each}" for each in randomness.CALLED_IN_CONTAINER - {"spawn"}),
+        *_called(f".{x}" for x in randomness.CALLED_IN_CONTAINER | randomness.SUBMITTING),
     ),
     "processes": ("Process(", "Process)"),  # which start afresh where a start method says so
     "start_methods": ("set_start_method(",),

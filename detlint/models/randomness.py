@@ -271,6 +271,9 @@ TORCH_RESEEDING = words("""torch.seed torch.random.seed torch.default_generator.
     torch.xpu.seed torch.xpu.seed_all torch.xpu.random.seed torch.xpu.random.seed_all""")
 # What starts processes with generators of their own, which no seed of this one reaches.
 SPAWNING = frozenset(("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn"))
+# The same of objects that run what they are given as a job of its own, and their methods.
+JOBS = frozenset(f"submitit.{each}Executor" for each in ("Auto", "Local", "Slurm"))
+SUBMITTING = frozenset(("map_array", "submit"))
 # What makes of a function one that runs in a container where it is called by one of these methods,
 # and in the same process by others (modal 1.6).
 CONTAINED = frozenset(f"modal.{each}.function" for each in ("App", "app.App", "Stub"))
@@ -377,12 +380,9 @@ STARTING = frozenset(
         *(f"os.spawn{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
         *("os.system", "os.popen", "os.posix_spawn", "os.posix_spawnp"),
         *("asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"),
-        *("torch.multiprocessing.spawn", "torch.distributed.run.main", "torch.distributed.run.run"),
-        *(
-            f"{library}.{name}"
-            for library in ("multiprocessing", "torch.multiprocessing")
-            for name in ("Process", "Pool", "set_start_method", "get_context")
-        ),
+        *("torch.distributed.run.main", "torch.distributed.run.run"),
+        *(SPAWNING | PROCESSES | START_METHODS | CONTEXTS),
+        *(f"{library}.Pool" for library in _OF_PROCESSES),
     ]
 )
 

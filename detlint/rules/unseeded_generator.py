@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.arguments.by_default import ByDefault
 from detlint.dataflow.arguments.need import Need
-from detlint.dataflow.arguments.options import is_none_by_default, option_of
+from detlint.dataflow.arguments.options import option_of
 from detlint.dataflow.arguments.passed_arguments import entry
 from detlint.dataflow.arguments.required_arguments import looked_up, taken_by
 from detlint.dataflow.calls import word_of
@@ -58,7 +59,7 @@ class UnseededGenerator(Rule):
     - `keras.random.SeedGenerator()`, which takes its seed from Python's global `random`
     - the same as the default of a parameter that is called without a seed: `draw=random.Random`.
       Where all calls of a project pass another function: *possible*
-    - `default_rng(args.seed)` where the file adds the option `--seed` without a default
+    - `default_rng(args.seed)` where the option `--seed` has no default
     - `default_rng(seed)` in a function or class of which no call in a program gives the parameter,
       which is None by default
     - the same where a call gives what is None on one branch, and no other a seed: *possible*
@@ -208,7 +209,10 @@ class UnseededGenerator(Rule):
         option = option_of(seed) if seed is not None and seed.node is not None else ""
         lacks, sure = f"--{option} is not given, which has no default", True
         advice = f"Give --{option} a default, such as `default=0`."
-        if not option or not is_none_by_default(self.unit, option):
+        by_default = ByDefault(self.unit, self.all_callers)
+        if seed is None or not option or by_default.value(seed) is not None:
+            if by_default.open and self.others is None:
+                self.leave(call.node)
             held, key = looked_up(seed) if seed is not None and not option else (None, "")
             found = entry(held, key) if held is not None and taken_by(held) is None else []
             if found == [] or not (found is None or any(x is None or x.is_none for x in found)):

@@ -219,14 +219,6 @@ def _comes_after(op: Op, read: Op) -> bool:
     return not any(each.loops and op.within(each) for each in read.region.around())
 
 
-def is_none_by_default(unit: Unit, option: str) -> bool:
-    """Whether a file adds an option to its command line that has no value by default."""
-    if not any(f"--{each}" in unit.text for each in (option, option.replace("_", "-"))):
-        return False
-    values = [value for _, value in values_by_default(unit, option)]
-    return bool(values) and all(each is None for each in values)
-
-
 def _set_by_default(op: Op, option: str) -> Iterator[object]:
     constant = op.values.constant
     if op.text:

@@ -29,7 +29,8 @@ class ProcessFacts(FileFacts):
     def spawns(self, function: Function) -> Iterator[Found]:
         """Calls that start processes afresh, each with the function that runs there."""
         for op in function.coded("call"):
-            if not randomness.SPAWNING.isdisjoint(self._training.called(op)):
+            fresh = not randomness.SPAWNING.isdisjoint(self._training.called(op))
+            if fresh or self._submits(op.args[0]):
                 yield from self._started(op, op.given("fn", 0))
             elif self._is_of_fresh_context(op.args[0]):
                 yield from self._started(op, op.given("target", 1))
@@ -64,6 +65,11 @@ class ProcessFacts(FileFacts):
         read = lower("", [ast.Expr(base)], self._unit)
         return any(self._is_of_fresh_context(each.args[0]) for each in read.coded("drop"))
 
+    def _submits(self, method: Op) -> bool:
+        """``submitit.AutoExecutor(folder).submit``."""
+        by_name = method.code == "attr" and method.name in randomness.SUBMITTING
+        return by_name and not randomness.JOBS.isdisjoint(self._training.classes(method.args[0]))
+
     def _contained(self, method: Op) -> Iterator[str]:
         """The functions of the file that run in a container by a method: ``train.remote``."""
         by_name = method.code == "attr" and method.name in randomness.CALLED_IN_CONTAINER
@@ -75,7 +81,7 @@ class ProcessFacts(FileFacts):
                 yield name
 
     def _started(self, call: Op, started: Op | None) -> Iterator[Found]:
-        for name in self._values.qualified(started) if started is not None else ():
+        for name in self._meant(started) if started is not None else ():
             yield Found(call, name)
 
     def _is_of_fresh_context(self, function: Op) -> bool:
@@ -99,9 +105,7 @@ class ProcessFacts(FileFacts):
     def tasks(self, function: Function) -> Iterator[Found]:
         """Calls that have a pool run tasks, each with the function that does."""
         for op in function.coded("call"):
-            given = self._given_to_pool(op)
-            for name in self._meant(given) if given is not None else ():
-                yield Found(op, name)
+            yield from self._started(op, self._given_to_pool(op))
             for name in self._asked_in_pool(op):
                 yield from (Found(op, each) for each in (name, f"{name}.__getitem__"))
 
@@ -117,8 +121,7 @@ class ProcessFacts(FileFacts):
         for op in function.coded("call"):
             several = any(each.loops for each in op.region.around())
             if several and not randomness.THREADS.isdisjoint(self._training.called(op)):
-                given = op.given("target", 1)
-                yield from (Found(op, x) for x in (self._meant(given) if given else ()))
+                yield from self._started(op, op.given("target", 1))
 
     def worker_starts(self, function: Function) -> Iterator[Found]:
         """Calls that have a loader call a function in each of its workers, each with that, unless
