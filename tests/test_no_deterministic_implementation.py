@@ -195,6 +195,12 @@ def test_says_so_where_torch_refuses_what_cannot_differ(
         ("torch.nn.functional.adaptive_max_pool1d(x, 1)", True),
         ("torch.nn.AdaptiveMaxPool2d((1, 2))", False),
         ("torch.nn.AdaptiveMaxPool2d(size)", False),
+        ("torch.nn.AdaptiveAvgPool2d((None, 1))", True),
+        ("torch.nn.AdaptiveAvgPool2d((None, 3))", False),
+        ("torch.nn.functional.adaptive_avg_pool3d(x, (x.shape[2], 1, 1))", True),
+        ("torch.nn.functional.adaptive_avg_pool3d(x, (1, x.size(-2), 1))", True),
+        ("torch.nn.functional.adaptive_avg_pool3d(x, (x.shape[3], 1, 1))", False),
+        ("torch.nn.functional.adaptive_avg_pool3d(x, (z.shape[2], 1, 1))", False),
     ],
 )
 def test_windows_that_do_not_overlap_give_the_same_gradient(

@@ -16,7 +16,7 @@ ORDERLESS = words("amax amin")
 POOLS = {"AvgPool3d": 0, "avg_pool3d": 1, "MaxPool3d": 0, "max_pool3d": 1}
 DILATION = 3  # arguments after the size
 GRIDS = words("grid_sample grid_sampler")
-ADAPTIVE_MAXIMUM = "torch.nn.functional.adaptive_max_pool"
+ADAPTIVE = "torch.nn.functional.adaptive_"
 # The grid and the weights can have a gradient of their own.
 SECOND = {"grid_sample": "grid", "grid_sampler": "grid", "embedding_bag": "weight"}
 OWN = ("EmbeddingBag", ".Mamba")  # the gradient is that of their own weights

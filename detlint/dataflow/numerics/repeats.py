@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.numerics.operator_gradients import may_differ, seems_exact
+from detlint.dataflow.numerics.sizes import is_size_of
 from detlint.dataflow.numerics.tensors import up_to
 from detlint.models import operators as rows
 
@@ -55,13 +56,27 @@ def is_same_in_each_run(operators: Operators, found: Match) -> bool:
 
 def _has_one_gradient(operators: Operators, found: Match) -> bool:
     word = found.form.rpartition(".")[2]
-    if found.row.name.startswith(rows.ADAPTIVE_MAXIMUM):
-        # The maximum of all, so that one window gives a gradient.
+    if found.row.name.startswith(rows.ADAPTIVE):
         size = found.decides.given("output_size", int(word.startswith("adaptive")))
-        return operators.sizes.other_than_one(size) is False
+        return size is not None and _divides(operators, found, size)
     if word in rows.GRIDS:
         return _leaves_image(operators, found)
     return word in rows.POOLS and not found.decides.unpacks and _adds_once(found.decides, word)
+
+
+def _divides(operators: Operators, found: Match, size: Op) -> bool:
+    """Whether each size that a pooling gives is 1 or that of its input, so that no two windows
+    overlap: ``F.adaptive_avg_pool3d(x, (x.shape[2], 1, None))``."""
+    if operators.sizes.other_than_one(size) is False:
+        return True
+    if size.code not in ("list", "tuple"):
+        return False
+    return all(
+        each.is_none
+        or operators.sizes.other_than_one(each) is False
+        or (found.input is not None and is_size_of(each, found.input, (n + 2, n - len(size.args))))
+        for n, each in enumerate(size.args)  # behind those of the batch and the channels
+    )
 
 
 def _leaves_image(operators: Operators, found: Match) -> bool:

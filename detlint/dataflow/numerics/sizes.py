@@ -126,3 +126,17 @@ def is_shape(op: Op) -> bool:
     while op.code in ("item", "slice"):
         op = op.args[0]
     return method_of(op) == "size" or (op.code == "attr" and op.name == "shape")
+
+
+def is_size_of(op: Op, tensor: Op, places: tuple[int, ...]) -> bool:
+    """Whether a value is the size of a tensor along the axis that has one of these places:
+    ``x.shape[2]``, ``x.size(-1)``, ``_, _, height, width = x.shape``."""
+    if op.code == "call":
+        axis, shape = op.given("dim", 0), op.args[0]  # ``x.size``, which it calls
+    else:
+        shape = op.args[0] if op.code in ("item", "unpack") else op
+        axis = op.args[1] if op.code == "item" else None
+    place = op.name[0] if op.code == "unpack" else axis.constant if axis is not None else ...
+    called = shape.args[0] if shape.code == "call" else shape
+    is_read = called.code == "attr" and called.name in ("shape", "size")
+    return is_read and called.args[0] is tensor and place in places
