@@ -112,7 +112,7 @@ _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but 
 _PARTIAL = (UNSET, ONCE, ON_CPU, CHOSEN)  # doubts about seeds
 # What is shared out, by the kind of fact, and how a message says why what it draws varies.
 _IN_TASKS = {
-    "tasks": ("tasks of {}: which worker runs a task, and so what that draws, depends on time"),
+    "tasks": "tasks of {}: which worker runs a task, and whether it is seeded, decides the draws",
     "threads": "threads that {} makes: in which order these draw depends on time",
 }
 _FEW = 8  # draws among which the one is chosen that a message names

@@ -149,8 +149,8 @@ def _judge_backward(situation: Situation) -> Verdict:
         why = (
             f"Forward agrees, and the gradient of {first.name} does not {agree}. Of those that "
             "differ it belongs to the module that ran last, so it entered in the backward of "
-            f"{owner(first.name) or 'the model'}, or of what ran between it and the next module "
-            "with parameters."
+            f"{owner(first.name) or 'the model'}, of what ran between it and the next module with "
+            "parameters, or where the program changes gradients afterwards."
         )
     else:
         why = f"The gradient of {first.name} does not agree {agree}.{_OPEN}"

@@ -61,8 +61,7 @@ def what(difference: Difference) -> str:
         return "they do other things"
     if event is None:
         return "the fingerprint of the step"
-    phase = ", in backward" if event.kind == "gradient" else ""
-    return describe(event) + phase
+    return describe(event)
 
 
 def extent(comparison: Comparison) -> str:

@@ -657,9 +657,6 @@ def _meant(known: Known, each: Suspect) -> Source | None:
 def _excluded(known: Known, source: Source) -> list[str]:
     """What was shown not to make the difference."""
     found = []
-    is_drawn = source in (Source.GENERATOR, Source.ENTROPY)  # from one that is not recorded
-    if not is_drawn and "Every recorded generator agrees" in known.difference.why:
-        found.append("generators: every recorded one agrees")
     if known.circumstance == NONE and source not in OF_CIRCUMSTANCES.values():
         found.append(
             "hashes of strings, unwritten memory and the order of listings: the runs differ with "

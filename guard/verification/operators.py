@@ -193,8 +193,7 @@ def alternative(row: Operation | Switched | None) -> str:
         return f"see whether it helps: {_SWITCH}; it is not in the table of operators"
     if isinstance(row, Switched):
         return f"{_SWITCH}; by default it {row.reason}"
-    text = row.alternatives[0].text if row.alternatives else _SWITCH
-    return f"{text} (where {row.condition})" if row.condition else text
+    return row.alternatives[0].text if row.alternatives else _SWITCH
 
 
 _KINDS = ("output", "loss", "gradient", "parameter", "buffer", "optimizer")

@@ -51,7 +51,8 @@ _RESULTS = (
 _PARTS = (
     "Let each thread or process keep its own part, or a copy or a file of its own; add or join "
     "the parts, and give out numbers, afterwards in a fixed order. Sums of floats hang on the "
-    "order of their parts, under a lock as well; without one, a change can be lost between two."
+    "order of their parts, under a lock as well; without one, a change can be lost between two. A "
+    "generator is best one of each piece of work, and not of the thread that happens to take it."
 )
 REMEDIES = {
     Source.CLOCK: "Compute it from what is the same in each run, such as a count of steps or "
@@ -197,11 +198,11 @@ _COMPUTED = (Cause.KERNEL, Cause.OUTSIDE)
 _OF_ORDER = ("DET203", "DET204", "DET205")
 _SURE = 10  # ranks below are told before the linter's findings
 # What threads and processes do beside each other.
-_PUTS = "{}() in a thread: whichever comes first is first"
-_TAKES = "{}() gives what a thread has put there first"
-_PUTS_ALONE = "{}() in a thread, which may come before others ask for it or after"
+_PUTS = "{}() in a thread or process: whichever comes first is first"
+_TAKES = "{}() gives what a thread or process has put there first"
+_PUTS_ALONE = "{}() in a thread or process, which may come before others ask for it or after"
 _ASKS = "`{}` is asked here, and something is decided by it"
-_WRITES = "a part of {} is written in a thread, also while others read it"
+_WRITES = "a part of {} is written in a thread, where others may read or write it meanwhile"
 _GROWS = "{} grows in threads, in the order they come to it"
 _BEGUN = "{}(async_op=True) is begun, and nothing waits until it is done"
 _TOGETHER = "{} changes what several processes share, in the order in which they come to it"

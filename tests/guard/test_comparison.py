@@ -23,6 +23,7 @@ from recorded_runs import (
 from written_events import EventWriter
 
 from guard.diff import Cause, Comparer, Comparison, Difference, compare, examine
+from guard.diff.report import what
 from guard.trace import Event, Header, TraceError, open_trace
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def test_a_gradient_is_named_where_backward_came_first(tmp_path: Path) -> None:
     found = parted(tmp_path, {}, {"edit": edit})
     assert found.first is not None
     assert found.first.name == "block.1.weight"
+    assert what(found) == "the gradient of block.1.weight"  # which need not be as backward gave it
+    assert "where the program changes gradients afterwards" in found.why
     assert found.place == place(CALLING)
     assert "entered in the backward of block.1" in found.why
 
