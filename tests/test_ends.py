@@ -45,6 +45,14 @@ ROWS = "for i, row in frame.sample(frac=1).iterrows():\n"
         ("x = np.random.rand(3)\nlen(x)\n[x][0]", End.MESSAGE),
         ("x = np.random.rand(3)\nprint(len(x), isinstance(x, list))", End.MESSAGE),
         ("x = model(np.random.rand(3).copy().mean())", End.ELSE),
+        (
+            "v = w\nif np.random.rand() > 0.5:\n    v = -w\nplt.plot(v)",
+            End.FIGURE | End.MESSAGE,
+        ),
+        ("plt.plot(w if np.random.rand() > 0.5 else v)", End.FIGURE | End.MESSAGE),
+        ("v = w\nif np.random.rand() > 0.5:\n    v = -w\nnp.save('v', v)", End.ELSE),
+        ("n = 0\nif np.random.rand() > 0.5:\n    n += 1\nnp.save('n', n)", End.ELSE),
+        ("def f():\n    if np.random.rand() > 0.5:\n        return\n    g()", End.ELSE),
         ("print(np.random.rand(3))", End.ELSE),  # noise that is printed is a result
         ("x = np.random.rand(3)\nplt.plot(x)\nnp.save('x.npy', x)", End.ELSE),
         ("plt.plot(model(np.random.rand(3)))", End.ELSE),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, owner_written, path_of, word_of
 from detlint.dataflow.forwards import Forwards
-from detlint.dataflow.slices import LEAVING, SAME, ahead, closure, readers, states_before
+from detlint.dataflow.slices import LEAVING, SAME, ahead, closure, states_before
 from detlint.models import figures, names, randomness
 from detlint.models.containers import HOLDING
 from detlint.models.memory import TORCH
@@ -17,7 +17,7 @@ from detlint.models.roles import TRAINING_STEPS
 from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Op, Region
     from detlint.dataflow.unit import Unit
@@ -29,10 +29,11 @@ _CONVERTING = frozenset(
 _ASKING = frozenset(f"builtins.{each}" for each in words("hasattr isinstance len type"))
 _RESEEDING = frozenset(("manual_seed", "seed"))  # with what differs each time, which DET103 tells
 _GETTING = frozenset(("attr", "call", "declared", "free", "item", "iter", "unpack"))
-_STORING = frozenset(("augment", "change", "delete", "store_attr", "store_item"))
-_ENDING = frozenset(("leave", "raise", "return", "store_global", "yield", "yield_from"))
+STORES = ("store_attr", "store_item", "store_global")
 _STREAMS = frozenset(("sys.stdout", "sys.stderr"))
-FOLDERS = frozenset(("makedirs", "mkdir"))
+_FOLDERS = frozenset(("makedirs", "mkdir"))
+_FREEING = randomness.IDLE | {"gc.collect", "torch.cuda.empty_cache"}
+_DEEPEST = 2  # functions that are called by each other, of which it is asked what they do
 _SHARED = frozenset(("attr", "free", "global", "item", "param"))  # what holds a container
 _OUTER = _SHARED | {"import"}
 _MOST = 60  # what is made of one value
@@ -91,48 +92,77 @@ def _made_by(op: Op) -> Sequence[Op]:
     return op.args if op.code == "phi" else op.args[: op.code in _GETTING]
 
 
-def _only_tells(test: Op) -> bool:
-    """Whether a test decides no more than what is printed or shown, or of how many things that
-    is."""
+def decided(test: Op) -> Iterator[Op]:
+    """The values that are one thing or another by a test."""
+    for code in ("phi", "choice", "comprehension"):
+        yield from (x for x in test.function.coded(code) if test.node in tested(x.node))
+
+
+def tested(node: ast.AST) -> list[ast.expr]:
+    """What decides which of several values there is after a statement or an expression."""
+    if isinstance(node, (ast.If, ast.IfExp)):
+        return [node.test]
+    if isinstance(node, ast.Match):
+        return [node.subject]
+    return [test for each in getattr(node, "generators", ()) for test in each.ifs]
+
+
+def acts(test: Op, is_idle: Callable[[Op], bool] | None = None) -> bool:
+    """Whether code that runs or not by a test leaves anything but values, or leaves a loop or the
+    function; not what only tells people something or raises an error. ``is_idle``: whether a
+    call or a store does not count, where functions that are not seen may do something, too."""
     after = test.function.ops[test.place :]
-    sides = {side for each in after for side in each.region.around() if side.head is test}
-    statements = [each for side in sides for each in getattr(side.node, "body", ())]
-    statements += [each for side in sides for each in getattr(side.node, "orelse", ())]
-    if not statements or any(side.kind not in ("if", "else") for side in sides):
+    sides = {side for op in after for side in op.region.around() if side.head is test}
+    return any(_acts(op, sides, is_idle) for op in after if any(map(op.within, sides)))
+
+
+def _acts(
+    op: Op, inside: Collection[Region], is_idle: Callable[[Op], bool] | None, depth: int = 0
+) -> bool:
+    """Whether an operation leaves anything outside of some regions; a call also by what its
+    function does."""
+    if op.code in ("leave", "return"):
+        return _leaves(op, inside) and not depth
+    if op.code in STORES:
+        if op.code == "store_global":
+            own = not any(True for _ in op.function.unit.reads("global", str(op.name)))
+        else:
+            own = is_made_in(op.args[0], inside)
+        return not own and not (is_idle and is_idle(op))
+    if op.code != "call":
+        return op.code in ("yield", "yield_from", "delete")
+    if is_told(op) or _keeps_picture(op) or (is_idle and is_idle(op)):
         return False
-    if all(isinstance(each, ast.Break) for each in statements):
-        return only_shows(test.loop)
-    ops = [each for side in sides for each in side.ops()]
-    dropped = [each.args[0] for each in ops if each.code == "drop"]
-    fills = [each for each in dropped if any(use.code == "change" for use in each.uses)]
-    told = [each for each in dropped if is_told(each) or _keeps_picture(each)]
-    made = (each for each in dropped if word_of(each) in FOLDERS)
-    return bool(told) and {*dropped} == {*told, *fills, *made} and not _leaves(ops, sides)
+    callee = op.values.callee(op)
+    if callee is not None and depth < _DEEPEST:
+        return any(_acts(each, [callee.region], is_idle, depth + 1) for each in callee.ops)
+    unseen = is_idle is not None and op.args[0].code in ("free", "global", "param")
+    unseen = unseen and not any(each.startswith("builtins.") for each in op.called)
+    dropped = any(use.code == "drop" for use in op.uses) and not _only_waits(op, inside)
+    return unseen or dropped or names.is_network(word_of(op))
 
 
-def _leaves(ops: Sequence[Op], sides: Collection[Region]) -> bool:
-    """Whether a branch leaves something behind, leaves a loop or function, or has a network answer,
-    which may draw."""
-    for op in ops:
-        outer = op.code in _STORING and not is_made_in(op.args[0], sides)
-        if outer or op.code in _ENDING or (op.code == "call" and names.is_network(word_of(op))):
-            return True
-        if any(not any(map(use.within, sides)) and not _is_idle_joint(use) for use in op.uses):
-            return True
-    return False
+def _leaves(op: Op, inside: Collection[Region]) -> bool:
+    """Whether a function is left, or a loop around some regions that does more than to show
+    things."""
+    if op.code == "return" or op.name == "return":
+        return True
+    loop = op.loop
+    return loop is not None and not any(map(loop.within, inside)) and not only_shows(loop)
+
+
+def _only_waits(call: Op, inside: Collection[Region]) -> bool:
+    """Whether a call waits, frees memory, makes a folder, or adds to what is gone afterwards."""
+    if not _FREEING.isdisjoint(call.called) or word_of(call) in _FOLDERS:
+        return True
+    changed = [use.args[0] for use in call.uses if use.code == "change"]
+    return bool(changed) and all(is_made_in(each, inside) for each in changed)
 
 
 def is_made_in(value: Op, regions: Collection[Region]) -> bool:
     """Whether an object is made in some regions."""
     states = closure([value], states_before)
     return all(e.code not in _OUTER and any(map(e.within, regions)) for e in states)
-
-
-def _is_idle_joint(op: Op) -> bool:
-    """Whether branches join there, and nothing reads what they gave."""
-    return all(each.code == "phi" for each in ahead([op], ("phi",))) and not any(
-        True for _ in readers(op)
-    )
 
 
 def _keeps_picture(call: Op) -> bool:
@@ -222,8 +252,6 @@ class _OfDraw(Ends):
         self._picks = picks
 
     def end(self, use: Op, value: Op) -> End:
-        if use.code == "test":
-            return End.MESSAGE if _only_tells(use) else NOWHERE
         if use.code != "call":  # `"run_%d" % draw`
             texts = [each.name for each in use.args if each.code in ("const", "text")]
             joins = use.code == "binary" and any(isinstance(each, str) for each in texts)
@@ -240,6 +268,12 @@ class _OfDraw(Ends):
         joins = use.args[0].code == "attr" and word in ("format", "join")
         joins = joins and not (word == "join" and _is_kept(use))
         return End.MESSAGE if told or joins else NOWHERE
+
+    def _to_test(self, use: Op, _: Op) -> Iterable[Op]:
+        if use.name or acts(use):  # a loop, or a part of another test
+            return self.escape()
+        self._found |= End.MESSAGE
+        return decided(use)
 
     def _given(self, use: Op, value: Op) -> Iterable[Op]:
         states = [each for each in use.uses if each.code == "change"]

@@ -10,26 +10,24 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import bound, word_of
-from detlint.dataflow.ends import FOLDERS, End, ends_of, is_made_in, is_told, only_shows
+from detlint.dataflow.ends import NOWHERE, STORES, End, acts, decided, ends_of, is_told, tested
 from detlint.dataflow.randomness.entropy import Entropies, Entropy, source
 from detlint.dataflow.slices import ahead, behind, closure
 from detlint.dataflow.unit import Unit
-from detlint.models import names
 from detlint.models.containers import POSITIONS
-from detlint.models.randomness import ENTROPY, IDLE
+from detlint.models.randomness import ENTROPY
 from detlint.sources.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.ir import Function, Op
 
 _CLOCK, _MEASURED = "the clock", "what is measured"
 _WORDS = {name.rpartition(".")[2] for name, what in ENTROPY.items() if what == _CLOCK}
 _JOINS = ("boolean", "not", "phi", "choice")
 _PARTS = ("boolean", "not", "phi")  # of a condition, or of several
 _UNUSED = (*_JOINS, "test", "drop", "format", "return")
-_STORES = ("store_attr", "store_item", "store_global")
 _LEAVING = (ast.Break, ast.Return)
 _KEYWORDS = ("max_time", "time_budget_s")  # of what trains for so long
 # What takes a size: functions, methods, and the ends of the names of arguments.
@@ -44,8 +42,6 @@ _ROUNDING = frozenset(
 _DIVIDING = ("FloorDiv", "Mod")
 _EXTREMES = ("max", "min", "sorted")
 _FEW = 100  # operations behind what is picked; what functions hand to each other
-_FREEING = IDLE | {"gc.collect", "torch.cuda.empty_cache"}
-_DEEPEST = 2  # functions that are called by each other, of which it is asked what they do
 _IDENTITY = frozenset(("Is", "IsNot"))
 _Place = tuple[int, int]
 Span = tuple[int, int, int, int]
@@ -223,7 +219,7 @@ def _compared(
 ) -> Iterator[tuple[Timed, Entropy]]:
     for compare, compared in _conditions(function, truths):
         uses = [use for op in ahead([compare], _JOINS) for use in op.uses]
-        kept = any(each.code in ("return", *_STORES) for each in uses)
+        kept = any(each.code in ("return", *STORES) for each in uses)
         asked = [each for each in uses if each.code == "test" and _place(each.node) in tests]
         parts = [use for op in ahead([compare], _PARTS) for use in op.uses]
         used = any(each.code not in _UNUSED and not is_told(each) for each in parts)
@@ -247,64 +243,20 @@ def _conditions(function: Function, truths: bool) -> Iterator[tuple[Op, Sequence
 def _decides(test: Op, entropies: Entropies) -> bool:
     """Whether a test decides anything but times, counts that begin anew, as of what is logged now
     and then, and what is only shown."""
-    function, node = test.function, test.node
-    for each in (
-        *function.coded("phi"),
-        *function.coded("choice"),
-        *function.coded("comprehension"),
-    ):
+
+    def is_idle(op: Op) -> bool:
+        if op.code in STORES:
+            return _is_time(entropies.of(op.args[-1])) or _counts(op)
+        given = [value for _, value in op.arguments()] if op.is_dropped else []
+        keeps = bool(given) and all(_is_time(entropies.of(each)) for each in given)
+        return keeps or _is_time(entropies.of(op))
+
+    for each in decided(test):
         counts = any(arg.code == "augment" and arg.name in _COUNTING for arg in each.args)
-        is_of_it = node in _tested(each.node) and not counts
-        if is_of_it and ends_of(each, picks=True) is End.ELSE and not _is_time(entropies.of(each)):
+        ends = NOWHERE if counts else ends_of(each, picks=True)
+        if ends is End.ELSE and not _is_time(entropies.of(each)):
             return True
-    after = function.ops[test.place :]
-    sides = {side for op in after for side in op.region.around() if side.head is test}
-    return any(_does(op, sides, entropies) for op in after if any(map(op.within, sides)))
-
-
-def _tested(node: ast.AST) -> list[ast.expr]:
-    """What decides which of several values there is after a statement or an expression."""
-    if isinstance(node, (ast.If, ast.IfExp)):
-        return [node.test]
-    if isinstance(node, ast.Match):
-        return [node.subject]
-    return [test for each in getattr(node, "generators", ()) for test in each.ifs]
-
-
-def _does(op: Op, inside: Collection[Region], entropies: Entropies, depth: int = 0) -> bool:
-    """Whether an operation of some regions leaves anything outside of them, but for times, counts
-    that begin anew and what is shown; a call also by what its function does."""
-    if op.code == "leave" and op.name == "continue":
-        return not only_shows(op.loop)
-    if op.code in _STORES:
-        if op.code == "store_global":
-            own = not any(True for _ in op.function.unit.reads("global", str(op.name)))
-        else:
-            own = is_made_in(op.args[0], inside)
-        return not own and not _is_time(entropies.of(op.args[-1])) and not _counts(op)
-    if op.code != "call":
-        return op.code in ("yield", "yield_from", "delete")
-    if is_told(op) or _is_time(entropies.of(op)):
-        return False
-    callee = op.values.callee(op)
-    if callee is not None and depth < _DEEPEST:
-        return any(_does(each, [callee.region], entropies, depth + 1) for each in callee.ops)
-    is_open = names.is_network(word_of(op)) or op.args[0].code in ("free", "global", "param")
-    is_open = is_open and not any(each.startswith("builtins.") for each in op.called)
-    dropped = any(use.code == "drop" for use in op.uses)
-    return is_open or (dropped and not _is_idle(op, inside, entropies))
-
-
-def _is_idle(call: Op, inside: Collection[Region], entropies: Entropies) -> bool:
-    """Whether a call waits, frees memory, makes a folder, keeps times, or adds to what is gone
-    afterwards."""
-    if not _FREEING.isdisjoint(call.called) or word_of(call) in FOLDERS:
-        return True
-    given = [value for _, value in call.arguments()]
-    if given and all(_is_time(entropies.of(each)) for each in given):
-        return True
-    changed = [use.args[0] for use in call.uses if use.code == "change"]
-    return bool(changed) and all(is_made_in(each, inside) for each in changed)
+    return acts(test, is_idle)
 
 
 def _counts(store: Op) -> bool:
@@ -367,7 +319,7 @@ def _tests(code: str, caught: Collection[str], *, loops: bool = True) -> dict[_P
             if raises or not isinstance(first, ast.Raise):
                 found[_place(node.test)] = raises or any(isinstance(e, _LEAVING) for e in inner)
         else:
-            found |= {_place(each): False for each in _tested(node)}
+            found |= {_place(each): False for each in tested(node)}
     return found
 
 
