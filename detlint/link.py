@@ -121,8 +121,10 @@ class Linker:
         self._starts = started
 
     def _judge(self, program: Program) -> None:
+        """Ask all rules one after the other: they share what they ask, which is let go of then."""
         for judge in self._judging:
             self._judgement(judge, program)
+        program.let_go()
 
     def _is_judged(self, program: Program) -> bool:
         return all(_judgement_by(each) in program.answers for each in self._judging)
@@ -262,9 +264,13 @@ class Linker:
                 kept = self._answer(finding.path, finding.code, weigh, kept)
             if kept is not None:
                 yield from self._shown(kept)
+        for program in programs:
+            program.let_go()
         told.update((each.code, os.path.realpath(each.path), *each[1:3]) for each in findings)
         self._judged = {each.path for each in programs} & names.keys()
         judged = [each for each in programs if any(path in names for path in each.places)]
+        for program in itertools.filterfalse(self._is_judged, judged):
+            self._judge(program)
         for judge in self._judging:
             for program, each in self._said_once(judge, self._said(judge, judged), root, names):
                 # A script may say the same by itself, or of two programs that it starts.
@@ -420,7 +426,6 @@ class Linker:
     def _judgement(self, judge: type[Rule], program: Program) -> list[Finding]:
         def judged() -> list[Any]:
             found = list(judge.judge(program, self._settings))
-            program.forget()
             return [[each.path, dump([each])] for each in found]
 
         ask = partial(program.known, _judgement_by(judge), judged)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 from itertools import chain
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import pytest
 
 from detlint.aside import in_turns, share_out
+from detlint.callgraph.precedence import Precedence
 from detlint.cli import main
 from detlint.link import Linker
 from detlint.settings import Settings
@@ -356,3 +359,40 @@ def _ends_other_processes(own: int) -> str:
     if os.getpid() != own:
         os._exit(3)
     return "here"
+
+
+def test_what_is_worked_out_of_a_program_is_let_go_when_it_is_judged(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+        import torch
+
+        def main():
+            model = torch.nn.Linear(2, 2)
+            torch.manual_seed(0)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(torch.ones(2)).sum().backward()
+            optimizer.step()
+
+        if __name__ == "__main__":
+            main()
+    """
+    project({f"train{each}.py": text for each in range(4)})
+    known, alive = WeakSet[Precedence](), list[int]()
+    made = Precedence.__init__
+
+    def noted(precedence: Precedence, *args: Any) -> None:
+        made(precedence, *args)
+        known.add(precedence)
+        alive.append(len(known))
+
+    monkeypatch.setattr(Precedence, "__init__", noted)
+    gc.disable()  # nothing is left for it
+    try:
+        main(["--no-cache", "--output-format", "json", "."])
+    finally:
+        gc.enable()
+    found = {each["filename"] for each in json.loads(capsys.readouterr().out)}
+    assert len(found) == 4
+    assert len(alive) >= 4
+    assert set(alive) == {1}

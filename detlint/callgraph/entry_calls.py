@@ -4,13 +4,14 @@ they lead to."""
 from __future__ import annotations
 
 import itertools
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.fact_base import Located
 from detlint.index.facts import IDLE, TESTED
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
+from detlint.kept import known
 from detlint.syntax.mentions import words
 
 if TYPE_CHECKING:
@@ -31,18 +32,14 @@ class EntryCalls:
         self._base = base
         self._conditions = conditions
         self._ways: dict[tuple[str, str], list[Callable[[str, str], bool]]] = {}
-        self._named = cache(self._find_named)
-
-    def forget(self) -> None:
-        """Let go of what one rule asks again and again, for each library."""
-        self._named.cache_clear()
+        self._named: dict[str, dict[str, set[str]]] = {}  # by kinds
 
     def asked_for(
         self, kind: str, what: str, often: Container[str], *, every: bool = False
     ) -> Iterator[Located]:
         """Sure facts of other files that its own file visibly leads to: first what it calls, last
         what is used by what it uses; ``every``: also those on which nothing seems to depend."""
-        named, unsaid = self._named(kind), []
+        named, unsaid = known(self._named, kind, partial(self._find_named, kind)), []
 
         def counts(each: Located) -> bool:
             fact = each.fact

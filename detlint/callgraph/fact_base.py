@@ -52,10 +52,6 @@ class FactBase:
         self._launched = launched
         self._known_running: dict[tuple[str, str, bool], Sequence[tuple[str, Fact]]] = {}
 
-    def forget(self) -> None:
-        """Let go of what one rule asks again and again, for each library."""
-        self._known_running.clear()
-
     def facts(  # noqa: PLR0913 - how facts are chosen
         self,
         kind: str,

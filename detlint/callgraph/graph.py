@@ -362,4 +362,5 @@ def flood(graph: Graph, starts: dict[int, int], limits: Sequence[int]) -> list[i
             if fresh := bits & left[target] & (limits[other] ^ left[other]):
                 left[target] ^= fresh
                 waiting[target] = None
-    return list(map(xor, limits, left))
+    known: dict[int, int] = {}  # most are alike, of as many bits as there are programs
+    return [known.setdefault(each, each) for each in map(xor, limits, left)]

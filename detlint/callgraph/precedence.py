@@ -23,7 +23,7 @@ from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN, registered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.callgraph.graph import Graph, Nodes
     from detlint.dataflow.ir import Function, Op, Region
@@ -110,22 +110,12 @@ class Precedence:
         self._index = index
         self._definitions = definitions
         self._unit = index.units.held
-        self._origins = Origins(self._find)
+        self._origins = Origins(partial(_meant, self._unit, definitions))
         # One function seeds several libraries.
-        self._leading_to = cache(lambda nodes: graph.leading_to(nodes, self._files))
-        self._reached = cache(lambda nodes, known: graph.reached_from(nodes, self._files, known))
-        self._namings = cache(lambda unit, function: list(self._named_in(unit, function)))
-
-    def _find(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
-        """The files, and their parts, that a file means by a qualified name."""
-        found = self._definitions.meant(unit.source.path, name) or ()
-        return [(self._unit(each.path), each.part) for each in found]
-
-    def forget(self) -> None:
-        """Let go of what is reached: for each library it is thousands of nodes."""
-        self._leading_to.cache_clear()
-        self._reached.cache_clear()
-        vars(self).pop("_loaded", None)
+        files = self._files  # what refers to itself is let go of late
+        self._leading_to = cache(lambda nodes: graph.leading_to(nodes, files))
+        self._reached = cache(lambda nodes, known: graph.reached_from(nodes, files, known))
+        self._namings: dict[Function, list[_Naming]] = {}
 
     def comes_first(
         self, one: tuple[str, int], other: tuple[str, int], needs: Sequence[str] = ()
@@ -166,7 +156,9 @@ class Precedence:
         while inner is not None and inner[1] not in met and len(met) <= _DEEPEST:
             unit, function = inner
             met.add(function)
-            named = self._namings(unit, function)
+            if function not in self._namings:
+                self._namings[function] = list(self._named_in(unit, function))
+            named = self._namings[function]
             leading = [each for each in named if are_among(may_end, each.nodes)]
             own = [x for x in lines if x.path == unit.source.path and _holds(function, x)]
             calls = [op for x in own for op in function.coded("call") if op.row == x.row]
@@ -478,6 +470,14 @@ class Precedence:
     def _with(self, reached: Nodes, nodes: Iterable[int]) -> Nodes:
         """What is reached besides from some nodes."""
         return self._reached(frozenset(nodes), reached)
+
+
+def _meant(
+    open_file: Callable[[str], Unit], definitions: Definitions, unit: Unit, name: str
+) -> list[tuple[Unit, str]]:
+    """The files, and their parts, that a file means by a qualified name."""
+    found = definitions.meant(unit.source.path, name) or ()
+    return [(open_file(each.path), each.part) for each in found]
 
 
 def _apart(function: Function, ways: list[Op]) -> set[Op]:

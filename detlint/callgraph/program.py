@@ -64,6 +64,13 @@ class Program:
         self._project = project
         self._launched = list(launched)
         self._images = images
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Hold no more than its answers."""
+        for each in ("entry_calls", "purpose", "seed_order", "variation"):
+            vars(self).pop(each, None)
+        self._closure.parts_from.cache_clear()
         self._conditions = Conditions(self._closure)
         self._base = FactBase(self._closure, self._conditions, self._launched)
 
@@ -91,12 +98,6 @@ class Program:
     def places(self) -> list[str]:
         """The files in which it may have findings."""
         return [self.path, *(each.path for each in self._launched)]
-
-    def forget(self) -> None:
-        """Let go of what one rule asks again and again, for each library."""
-        self._base.forget()
-        self.entry_calls.forget()
-        self.seed_order.forget()
 
     @property
     def answers(self) -> Answers:

@@ -29,11 +29,6 @@ class SeedOrder:
         self._project = closure.project
         self._base = base
 
-    def forget(self) -> None:
-        """Let go of what one rule asks again and again, for each library."""
-        if "_precedence" in vars(self):
-            self._precedence.forget()
-
     def seeds_before(self, library: str, path: str, row: int, column: int = 0) -> bool:
         """Whether it certainly seeds a library's global generator before it gets to a line, or to
         the call at a column of it."""

@@ -42,7 +42,7 @@ _WORTH_A_PROCESS = 400_000
 _SHARE = 100_000
 # Characters of texts that are kept for the next question; what is dropped is read again, and held
 # twice where it is laid out.
-_ROOM = 64_000_000
+_ROOM = 32_000_000
 # Answers by question, as JSON keeps them: "imports", "outline", "kinds" (of facts that the file
 # may hold), or one of these kinds, and "broken" if it does not parse; of scripts, "starts" and
 # "exports".

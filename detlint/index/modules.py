@@ -244,6 +244,7 @@ class Definitions:
         self._index = index
         # With the files that each answer depends on: most are one or two.
         self._known: dict[tuple[str, str], tuple[list[Symbol] | None, tuple[str, ...]]] = {}
+        self._alike: dict[object, tuple[list[Symbol] | None, tuple[str, ...]]] = {}  # of these
         self._open: set[tuple[str, str]] = set()
         self._cut: set[tuple[str, str]] = set()  # of these, those that were asked again
         self._again = 0  # answers that could not be kept
@@ -271,7 +272,9 @@ class Definitions:
         # What was asked on the way through a circle may have another answer by itself.
         self._again += bool(self._cut)
         if not self._cut or self._again > _TIRED:
-            self._known[asked] = found, tuple(sorted(looked_at))
+            told = found, tuple(sorted(looked_at))
+            same = found if found is None else tuple(found), told[1]
+            self._known[path, sys.intern(name)] = self._alike.setdefault(same, told)
         return found
 
     def meant_by(self, path: str, qualified: str) -> tuple[list[Symbol] | None, Collection[str]]:
