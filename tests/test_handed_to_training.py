@@ -51,6 +51,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str]]:
         ("from absent import Snail\ndata = Snail(3)", []),
         ("from codes import Codes, Plain\nmodel = Plain(32)", []),
         ("from sklearn.svm import SVC\nmodel = SVC()", []),
+        ("from casadi import Function\nmodel = Function('f', [x], [y])", []),
     ],
 )
 def test_what_is_given_to_a_training_that_is_not_there(

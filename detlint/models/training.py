@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING
 
 from detlint.models.layers import is_layer
 from detlint.models.model import Names, words
 from detlint.models.names import says, words_of
+from detlint.models.varying import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -259,17 +259,9 @@ HEADS = words(
     PreTraining Prediction Recognition Segmentation"""
 )
 JOINING = words("from_encoder_decoder_pretrained from_vision_text_pretrained")
-# Libraries whose layers draw nothing from torch's generator.
-_NO_LAYERS = (
-    APART
-    | sys.stdlib_module_names
-    | OF_KERAS
-    | OF_JAX
-    | words(
-        """cv2 datasets diffusers gym gymnasium hydra kornia matplotlib monai networkx nltk numpy
-    omegaconf pandas peft PIL pydantic scipy sentence_transformers spacy timm tokenizers torch
-    torchaudio torchmetrics torchvision transformers wandb"""
-    )
+# Libraries whose layers draw nothing from torch's generator, or stand in the rows above.
+_NO_LAYERS = (APART | PLAIN | OF_KERAS | OF_JAX) | words(
+    "diffusers kornia monai peft sentence_transformers spacy timm torchaudio transformers"
 )
 UNSEEN = "torch?"  # the library of what seems to have weights
 OPTIMIZERS = Names("torch.optim.{[A-Z]*,[a-z]*.[A-Z]*}")
