@@ -29,6 +29,7 @@ MASKED = [
     pytest.param("?x\nx?\nx.y[0]??\nnp.*load*?", "#x\n#?\n#.y[0]??\n#p.*load*?", id="help"),
     pytest.param("help = x?", "#elp = x?", id="help behind an assignment"),
     pytest.param("/f 1\n,f a\n;f a", "#f 1\n#f a\n#f a", id="calls without brackets"),
+    pytest.param("if x:\n ;\n/ ", "if x:\n 0\n# ", id="calls of nothing"),
     pytest.param("pip install x\nls\ncd ..", "#ip install x\n#s\n#d ..", id="automatic magics"),
     pytest.param("%time f()", "0;    f()", id="statement that is timed"),
     pytest.param("  %time x = 1\n  y", "  0;    x = 1\n  y", id="assignment in a block"),
@@ -56,6 +57,7 @@ PLAIN = [
     pytest.param("ls = 3\ncd = ls\ncat(x)\nmv[0]", id="names of commands"),
     pytest.param("a != b", id="unequal"),
     pytest.param("f(x, 'y = %0.2f' % y)\nf('a =!b')", id="marks in a call's text"),
+    pytest.param("x = [a\n,\nb]", id="comma on a line of its own"),
     pytest.param("x %= 2\ny = x % 2", id="modulo"),
 ]
 

@@ -180,3 +180,13 @@ def test_before_that_release_albumentations_draws_from_pythons_generator(
     told = [each["message"] for each in json.loads(capsys.readouterr().out)]
     older = "Compose() of albumentations before 1.4.21 draws from Python's global generator"
     assert told == [f"{older}, which this file does not seed; call random.seed(seed)"] * is_found
+
+
+@pytest.mark.parametrize(("asked", "is_found"), [("scipy==1.3.1", False), ("scipy>=1.17", True)])
+def test_before_that_release_eigsh_starts_alike(
+    project: Project, capsys: pytest.CaptureFixture[str], asked: str, *, is_found: bool
+) -> None:
+    text = "from scipy.sparse.linalg import eigsh\n\nvalues, vectors = eigsh(a, 1)\nprint(vectors)\n"
+    project({"train.py": text, "requirements.txt": asked})
+    main(["--no-cache", "--output-format", "json", "--select", "DET104", "."])
+    assert bool(json.loads(capsys.readouterr().out)) is is_found

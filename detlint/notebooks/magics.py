@@ -30,7 +30,7 @@ _AUTOMATIC = (
 )
 # A line that may be no Python. Most cells have none.
 _CANDIDATE = re.compile(
-    rf"^[ \t]*(?:[%!?]|[,;/](?=\w)|{_TARGET}|{_HELP}|{_AUTOMATIC})", re.MULTILINE
+    rf"^[ \t]*(?:[%!?]|[,;/](?=\w|[ \t]*\r?$)|{_TARGET}|{_HELP}|{_AUTOMATIC})", re.MULTILINE
 )
 _HEAD = re.compile(
     rf"[ \t]*(?P<target>(?:{_TARGET})?)(?P<mark>%%?|!!?|)[ \t]*(?P<name>[\w.]*)[ \t]*"
