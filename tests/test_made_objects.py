@@ -149,7 +149,8 @@ if __name__ == "__main__":
         ("0", "crop(self.rows[index]) if self.training else self.rows[index]", "pass", 0),
         ("0", "self.rows[index]", "pass", 0),
         ("np.random.randint(9)", "self.rows[index]", "Start()", 1),
-        ("np.random.randint(9)", "self.rows[index]", "rows and Start()", 0),
+        ("np.random.randint(9)", "self.rows[index]", "rows and Start()", 1),
+        ("np.random.randint(9)", "self.rows[index]", "training and Start()", 0),
         ("torch.randn(9)", "self.rows[index]", "Start()", 0),
     ],
 )
