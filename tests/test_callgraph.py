@@ -353,3 +353,10 @@ def test_a_function_hides_the_module_of_its_name_that_a_package_raises_it_from(
     project({"lib/__init__.py": f"{raised}\n", "lib/flip.py": draws})
     project({"train.py": f"import torch\nimport lib.flip\n\nx = {call}\n{TRAINS}"})
     assert lint() == ["lib/flip.py:4"] * found
+
+
+@pytest.mark.parametrize("name", ["TABLE", "__table__"])
+def test_what_a_table_holds_is_in_use_where_its_name_is(name: str) -> None:
+    text = f"def draw():\n    pass\n\n\n{name} = [draw]\n"
+    uses = outline(text).uses
+    assert (uses[""].own, uses[name].own) == ([], ["draw"])

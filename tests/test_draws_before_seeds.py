@@ -157,6 +157,32 @@ def test_what_is_drawn_before_the_seed(
     assert told(capsys) == found
 
 
+@pytest.mark.parametrize(
+    ("filled", "found"),
+    [
+        ("NETS = {}\nNETS['net'] = net.Net", ["net.py:10"]),
+        ("NETS = {}\nNETS.update({'net': net.Net, 'head': net.Head})", ["net.py:10"]),
+        ("NETS = dict(net=net.Net)", ["net.py:10"]),
+        ("from net import NETS\nNETS['head'] = net.Head", ["net.py:10"]),
+        ("NETS = {}\nif net.Head:\n    NETS['net'] = net.Net", ["net.py:10"]),
+        # The module has no such class.
+        (
+            "NETS = {'net': net.Net}\nif hasattr(net, 'Old'):\n    NETS['old'] = net.Old",
+            ["net.py:10"],
+        ),
+        ("NETS = {'net': net.Net}\nNETS['other'] = other.Net", []),
+        ("NETS = {}\nNETS['data'] = net.Data", []),
+    ],
+)
+def test_a_class_out_of_a_table_that_another_module_fills(
+    project: Project, capsys: pytest.CaptureFixture[str], filled: str, found: list[str]
+) -> None:
+    line = "from filled import NETS\n    NETS[mode](**o)\n    seeds.fix(0)"
+    train, table = TRAIN.format(line), f"import net\nimport other\n{filled}\n"
+    project({"train.py": train, "net.py": NET, "seeds.py": SEEDS, "filled.py": table})
+    assert told(capsys) == found
+
+
 DRAW = "import numpy as np\n\nSTART = np.random.rand(3)\n"
 SEED = "import numpy as np\nnp.random.seed(1)\n"
 TRIED = "try:\n    import inner\nexcept ImportError:\n    pass\n"

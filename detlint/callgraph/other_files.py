@@ -64,7 +64,6 @@ class OtherFiles:
         self._root_of = root_of
         self._looked_at = defaultdict[str, set[str]](set)  # other files, by that which asked
         self._asked = defaultdict[str, set[tuple[str, ...]]](set)  # of each file
-        self._busy: set[tuple[Unit, str]] = set()
         # Without a cache it asks the file system about each folder of a path.
         self._real: Callable[[str], str] = cache(os.path.realpath)
         index.units = Units(self._open)
@@ -103,30 +102,12 @@ class OtherFiles:
     def _look_up(self, unit: Unit, name: str) -> list[tuple[Unit, str]]:
         """The files, and their parts or variables, that a file means by a qualified name that it
         imports."""
-        module, _, last = name.rpartition(".")
-        if self.alone or not module:
+        if self.alone or "." not in name:
             return []
         path = self._real(unit.source.path)
-        definitions = self._definitions(self._root_of(path))
-        symbols, looked_at = definitions.meant_by(path, name)
-        considered = self._misplaced(self._root_of(path)).considered(path)
-        self._looked_at[path].update(looked_at, considered)
-        if symbols is None:
-            home = definitions.module(path, module)
-            self._looked_at[path].update(() if home is None else (home,))
-            return self._variable(home, last)
-        return [(self.unit(each.path), each.part) for each in symbols]
-
-    def _variable(self, home: str | None, name: str) -> list[tuple[Unit, str]]:
-        """What a module has by a name that is no function or class of it."""
-        unit = self.unit(home) if home is not None else None
-        if unit is None or (unit, name) in self._busy:
-            return []  # files that import a name from each other
-        if name in unit.bound_names and name not in unit.imported:
-            return [(unit, name)]
-        self._busy.add((unit, name))
-        found = [place for each in unit.imported.get(name, ()) for place in self.find(unit, each)]
-        self._busy.discard((unit, name))
+        root = self._root_of(path)
+        found, looked_at = self._definitions(root).places(path, name, self.unit, self.find)
+        self._looked_at[path].update(looked_at, self._misplaced(root).considered(path))
         return found
 
     def importing(self, unit: Unit, name: str, member: str = "") -> list[tuple[Unit, str, str]]:

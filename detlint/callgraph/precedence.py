@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from detlint.callgraph.graph import Graph, Nodes
     from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.origins import Made
     from detlint.dataflow.unit import Unit
     from detlint.index.index import Index
     from detlint.index.modules import Definitions
@@ -123,9 +124,9 @@ class Precedence:
         """Whether it certainly gets to a line, by its file and row, before another, which needs
         some arguments of the function around it."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in (one, other)]
-        if self._is_met(lines[1], self._loaded):
+        if self._are_met(lines[1:], self._loaded):
             return False
-        if not lines[0].part and self._is_met(lines[0], self._loaded):
+        if not lines[0].part and self._are_met(lines[:1], self._loaded):
             return True  # a statement of a file that it imports
         unit = self._unit(self._start)
         lines[1] = lines[1]._replace(needs=needs)
@@ -173,7 +174,8 @@ class Precedence:
                 yield from self._excluded(function, ways, besides, before)
                 yield from self._dispatched(leading, lines, reached)
             outer += [node for each in named if each not in leading for node in each.nodes]
-            inner = self._only(leading) if not own else None
+            symbols = {each for naming in leading for each in naming.symbols}
+            inner = self._inner(*symbols) if len(leading) == len(symbols) == 1 and not own else None
 
     def _is_plain(self, function: Function, calls: list[Op], leading: list[_Naming]) -> bool:
         """Whether some lines, or one function that leads to them, are met in all branches."""
@@ -248,11 +250,6 @@ class Precedence:
                 inner = self._with(reached, [node])
                 if not self._are_met(lines, inner):
                     yield Branch(path, frozenset(), inner, reached)
-
-    def _only(self, leading: list[_Naming]) -> tuple[Unit, Function] | None:
-        """The one function that is called by what leads somewhere."""
-        symbols = {each for naming in leading for each in naming.symbols}
-        return self._inner(*symbols) if len(leading) == 1 and len(symbols) == 1 else None
 
     def is_of(self, path: str, row: int, branch: Branch) -> bool:
         """Whether a line only runs in a branch, for all that leads to it is seen."""
@@ -333,9 +330,8 @@ class Precedence:
                 rows.clear()
                 rows.update(left)
             commands = self._commands(unit, function)
-            alone = commands if len(commands) == 1 else []
-            ends = (self._passes(unit, each, passage, depth + 1) for each in alone)
-            return next(ends, None)
+            alone = len(commands) == 1
+            return self._passes(unit, commands[0], passage, depth + 1) if alone else None
         return path, last
 
     def _branch(self, first: Op, unit: Unit, passage: Passage, depth: int) -> None:
@@ -375,10 +371,10 @@ class Precedence:
         depth: int,
     ) -> bool | None:
         """Whether the first of two lines is met before the other; None where neither is."""
-        within = [x.path == unit.source.path and _holds(function, x) for x in lines]
+        pairs = [(x.path == unit.source.path and _holds(function, x), x) for x in lines]
         for op in function.ops:
             row = op.row
-            here = [own and each.row <= row for own, each in zip(within, lines, strict=True)]
+            here = [own and each.row <= row for own, each in pairs]
             if any(here):
                 return here[0] and not (here[1] and lines[1].row < lines[0].row)
             # What a function imports for itself is used where an operation takes it.
@@ -389,10 +385,7 @@ class Precedence:
             if lines[1].needs and self._leaves_out(op, symbols, *lines):
                 continue
             before, reached = reached, self._with(reached, self._nodes(symbols, op))
-            met = [
-                self._is_met(each, reached) and not own
-                for own, each in zip(within, lines, strict=True)
-            ]
+            met = [self._are_met([each], reached) and not own for own, each in pairs]
             if any(met):
                 one = len(symbols) == 1 and all(met) and depth < _DEEPEST
                 inner = self._inner(symbols[0]) if one else None
@@ -438,11 +431,17 @@ class Precedence:
 
     def _chosen(self, op: Op) -> list[Symbol]:
         """The classes of the project of which one is chosen; none where others may be."""
-        found = self._origins.of(op)
-        places = [each.place for each in found if each is not None and not each.called]
-        if None in places or len(places) < len(found):
-            return []
-        return [Symbol(each.unit.source.path, each.name) for each in places if each is not None]
+        found = [x for x in self._origins.of(op) if x is None or not self._is_lacking(x)]
+        places = [None if each is None or each.called else each.place for each in found]
+        told = [Symbol(each.unit.source.path, each.name) for each in places if each is not None]
+        return told if len(told) == len(places) else []
+
+    def _is_lacking(self, made: Made) -> bool:
+        """Whether a module of the project has no such thing: ``if hasattr(nets, "Old")`` asks."""
+        path = made.op.function.unit.source.path
+        asked = [each.rpartition(".") for each in made.names]
+        homes = [(self._definitions.module(path, module), last) for module, _, last in asked]
+        return bool(homes) and not any(x is None or self._index.may_give(x, y) for x, y in homes)
 
     def _inner(self, symbol: Symbol) -> tuple[Unit, Function] | None:
         """The function that is called, of a class its constructor."""
@@ -464,9 +463,6 @@ class Precedence:
         """What is reached as the files are imported."""
         return self._with(b"", self._known((each, "") for each in self._imported))
 
-    def _is_met(self, line: Line, reached: Nodes) -> bool:
-        return self._are_met([line], reached)
-
     def _with(self, reached: Nodes, nodes: Iterable[int]) -> Nodes:
         """What is reached besides from some nodes."""
         return self._reached(frozenset(nodes), reached)
@@ -475,9 +471,9 @@ class Precedence:
 def _meant(
     open_file: Callable[[str], Unit], definitions: Definitions, unit: Unit, name: str
 ) -> list[tuple[Unit, str]]:
-    """The files, and their parts, that a file means by a qualified name."""
-    found = definitions.meant(unit.source.path, name) or ()
-    return [(open_file(each.path), each.part) for each in found]
+    """The files, and their parts or variables, that a file means by a qualified name."""
+    find = partial(_meant, open_file, definitions)
+    return definitions.places(unit.source.path, name, open_file, find)[0]
 
 
 def _apart(function: Function, ways: list[Op]) -> set[Op]:

@@ -113,6 +113,7 @@ class Unit(Editable[ast.AST]):
         self._naming_within: dict[str, dict[str, dict[Piece, list[int]]]] = {}
         self._stored: dict[tuple[str, str], list[Op]] = {}
         self._nodes: dict[int, list[ast.stmt]] = {}  # of pieces, where it is parsed as a whole
+        self._looked_for: set[str] = set()  # names, in the files that import them from each other
         self.options: dict[Op, str] = {}  # which its values are, as ``option_of`` has told it
         self.namespaces: frozenset[Op] | None = None  # of its values, those that a parser gave
         self.weight = len(source.text) // 10  # and the characters of what was made operations
@@ -643,6 +644,17 @@ class Unit(Editable[ast.AST]):
         for piece in self.own:
             found.update(_BINDING.findall(self.text, piece.start, piece.end))
         return frozenset(found)
+
+    def variable(self, name: str, find: Find) -> list[tuple[Unit, str]]:
+        """What the module has by a name that is no function or class of it, by way of others."""
+        if name in self.bound_names and name not in self.imported:
+            return [(self, name)]
+        if name in self._looked_for:
+            return []  # files that import a name from each other
+        self._looked_for.add(name)
+        found = [place for each in self.imported.get(name, ()) for place in find(self, each)]
+        self._looked_for.discard(name)
+        return found
 
     @cached_property
     def rebound(self) -> frozenset[str]:

@@ -19,6 +19,8 @@ from detlint.sources.paths import relative
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
+    from detlint.dataflow.origins import Find
+    from detlint.dataflow.unit import Unit
     from detlint.index.folders import Folders
     from detlint.index.index import Index
     from detlint.index.misplaced import Misplaced
@@ -277,10 +279,19 @@ class Definitions:
             self._known[path, sys.intern(name)] = self._alike.setdefault(same, told)
         return found
 
-    def meant_by(self, path: str, qualified: str) -> tuple[list[Symbol] | None, Collection[str]]:
-        """The answer of ``meant``, and the files that it depends on, with the one that asks."""
+    def places(
+        self, path: str, qualified: str, opened: Callable[[str], Unit], find: Find
+    ) -> tuple[list[tuple[Unit, str]], Collection[str]]:
+        """The files, and their parts or variables, that a file means by a qualified name; and the
+        files that this depends on, with the one that asks."""
         self._looking = [set()]
-        return self.meant(path, qualified), self._looking[0]
+        found, looked_at = self.meant(path, qualified), self._looking[0]
+        if found is not None:
+            return [(opened(each.path), each.part) for each in found], looked_at
+        module, _, last = qualified.rpartition(".")
+        home = self.module(path, module)
+        held = opened(home).variable(last, find) if home is not None else []
+        return held, looked_at | {home or path}
 
     def files(self, path: str, wanted: Import) -> tuple[str, ...]:
         """The files that run when a file imports something."""

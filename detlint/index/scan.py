@@ -443,7 +443,7 @@ def _part(layout: Layout, block: Block) -> str:
     if MAIN_BLOCK.match(layout.text, block.start):
         return MAIN
     named = _COLLECTION.match(layout.text, block.start)
-    if named is None or named[1].startswith("__"):
+    if named is None or named[1] == "__all__":
         return ""
     code = _code(layout, named.end() - 1, block.end)
     holds = _DOTTED.search(code) or named_classes(layout.text[named.end() : block.end])
