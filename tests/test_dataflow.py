@@ -58,6 +58,11 @@ def _spoken(one: lattice.Type) -> str:
             id="branches are joined",
         ),
         pytest.param("d = {'b': [1.5]}\nreturn d['b']", "list[float]", id="an entry of a dict"),
+        pytest.param(
+            "d = {'a': set(), 'b': {}}\nfor l in open(x):\n    d['a'].add(l)\nreturn d['a']",
+            "set[str]",
+            id="what is added to an entry of a dict",
+        ),
         pytest.param("return {**x, 'a': 1}", "dict[? | str, ? | int]", id="a dict is unpacked"),
         pytest.param("return sorted(map(int, x))", "list[int]", id="a function that is handed on"),
         pytest.param("return [k for k, v in {'a': 1}.items()]", "list[str]", id="items"),

@@ -75,13 +75,9 @@ NUMBER = joined(INTEGER, FLOAT)
 
 
 # What the rounds of a loop add to a container of which it is not yet known what it was before: the
-# elements of a sequence, or the values and keys of a dict.
+# elements of a sequence, or the values and keys of a dict. ``of`` is the name of the part of a dict
+# that it is added to, if it is no other's.
 ADDED = "added"
-
-
-def added(elements: Types, values: Types, keys: Types) -> Type:
-    """What is added to a container that is not known yet."""
-    return Type(ADDED, (elements, values, keys))
 
 
 def absorbed(types: Types) -> Types:
@@ -96,11 +92,40 @@ def absorbed(types: Types) -> Types:
 def _with(one: Type, more: list[Type]) -> Type:
     if not one.holds or one.name == "tuple":
         return one
-    first = 2 if one.name in ("dict", "counter") else 0
-    held = [joined(one.holds[0], *(each.holds[first] for each in more))]
-    if len(one.holds) > 1:
-        held.append(joined(one.holds[1], *(each.holds[1] for each in more)))
-    return Type(one.name, tuple(map(_shallow, map(absorbed, held))))
+    parts, is_dict = _parts(one), one.name == "dict" and len(one.holds) > 1
+    blank = is_dict and all(map(_is_empty, one.holds[1]))
+    for each in more if parts or blank else ():
+        if each.of and (_is_stored(each) or (blank and one.holds[1])):
+            parts.setdefault(each.of, one.holds[1] if blank else NOTHING)
+    if any(not each.of and _is_stored(each) for each in more):
+        parts = {}  # by whatever name
+    more = [each for each in more if not each.of or each.of in parts or _is_stored(each)]
+    keyed = one.name in ("dict", "counter")
+    held = [joined(one.holds[0], *(each.holds[2 if keyed else 0] for each in more))]
+    held += [joined(has, *(each.holds[1] for each in more)) for has in one.holds[1:2]]
+    for name, part in parts.items():
+        put = (each.holds[1] for each in more if each.of in ("", name))
+        parts[name] = absorbed(joined(part, *put))
+    held = [_shallow(absorbed(each)) for each in held]
+    return _dict(held[0], held[1], parts) if is_dict else Type(one.name, tuple(held))
+
+
+def _is_stored(one: Type) -> bool:
+    """Whether what is added is itself a value of a dict, and not added to one."""
+    return any(held.name != ADDED for held in one.holds[1])
+
+
+def _dict(keys: Types, held: Types, parts: dict[str, Types]) -> Type:
+    """A dict; a record, if it is known what it holds by which names."""
+    names = sorted(parts) if len(parts) <= _MOST else ()
+    holds = (keys, held, *map(parts.__getitem__, names))
+    return Type("dict", tuple(map(_shallow, holds)), _NAMES.join(names))
+
+
+def _parts(one: Type) -> dict[str, Types]:
+    """What a record holds by name."""
+    is_record = one.name == "dict" and len(one.holds) > _PAIR
+    return dict(zip(one.of.split(_NAMES), one.holds[_PAIR:], strict=True)) if is_record else {}
 
 
 def holds_empty(types: Types) -> bool:
@@ -149,19 +174,18 @@ def part(types: Types, index: int) -> Types:
 def record(parts: dict[str, Types]) -> Types:
     """A dict that is written out, whose values are of several types."""
     held = joined(*parts.values())
-    alike = all(each == held for each in parts.values())
+    alike = all(each == held for each in parts.values()) and not any(map(_is_empty, held))
     if alike or len(parts) > _MOST or not all(parts):
         return container("dict", TEXT, held)
-    one = container("dict", TEXT, held, *parts.values())
-    return frozenset(each._replace(of=_NAMES.join(parts)) for each in one)
+    return frozenset((_dict(TEXT, held, parts),))
 
 
 def entry(types: Types, name: str) -> Types:
     """What records hold by a name; nothing where not all of them tell."""
     found = []
-    for one in types - NONE:
-        names = one.of.split(_NAMES) if one.name == "dict" and len(one.holds) > _PAIR else []
-        held = one.holds[_PAIR + names.index(name)] if name in names else NOTHING
+    blank = frozenset((Type("dict", (NOTHING, NOTHING)),))
+    for one in types - NONE - blank:
+        held = _parts(one).get(name, NOTHING)
         if not held - NONE or holds_empty(held):
             return NOTHING  # it is given later
         found.append(held)
@@ -221,7 +245,9 @@ def may_be_of(types: Types, name: str) -> bool:
 
 def is_mixed(types: Types) -> bool:
     """Whether only some of what a value may be has another hash in another process."""
-    return len({_hash_varies(one) for one in types if one.name != "none"}) > 1
+    in_sets = joined(*(each for one in types if one.name == "set" for each in one.holds)) - NONE
+    told = {_hash_varies(one) for one in types - NONE}
+    return len(told) > 1 or {_hash_varies(one) for one in in_sets} >= {False, True}
 
 
 def _hash_varies(one: Type) -> bool | None:
@@ -257,19 +283,24 @@ def holding(types: Types, held: Types) -> Types:
     )
 
 
-def filled(before: Types, new: Types, held: Types, keys: Types | None = None) -> Types:
-    """A container after something was new to it; of one that is being found out, what was."""
+def filled(
+    before: Types, new: Types, held: Types, keys: Types | None = None, name: str = ""
+) -> Types:
+    """A container after something was new to it, or stored by a ``name``; of one that is being
+    found out, what was."""
     keys = new if keys is None else keys
     if not before:
-        return frozenset((added(new, held, keys),))
+        return frozenset((Type(ADDED, (new, held, keys), name),))
     found = []
     for one in before:
         if one.name == "dict":
             known, inner = (*one.holds, ANY, ANY)[:2]
-            found.append(container("dict", joined(known, keys), joined(inner, held)))
+            parts = _parts(one)
+            fits = name in parts or ((parts or not inner) and all(map(_is_empty, held)))
+            parts = {**parts, name: held} if name and fits else {}
+            found.append(frozenset((_dict(joined(known, keys), joined(inner, held), parts),)))
         elif one.name == ADDED:
-            more = zip(one.holds, (new, held, keys), strict=True)
-            found.append(frozenset((added(*(joined(*each) for each in more)),)))
+            found.append(frozenset((one, Type(ADDED, (new, held, keys), name))))
         elif one.holds and one.name == "counter":
             found.append(container(one.name, joined(one.holds[0], keys)))
         elif one.holds and one.name in ("list", "set", "deque", "array"):

@@ -506,8 +506,7 @@ class Values(Backwards[Types]):
             return found
         reads = (each.reads("attr", name) for each in self.unit.methods_naming(owner, name))
         own = [each for several in reads for each in several if self._self_class(each.args[0])]
-        more = [inner for inner in map(self._put_inside, own) if inner is not None]
-        return lattice.absorbed(found.union(more))
+        return lattice.absorbed(found.union(*map(self._put_inside, own)))
 
     def _of_store_attr(self, op: Op) -> Types:
         return self.taken(op.args[1], op)
@@ -678,7 +677,7 @@ class Values(Backwards[Types]):
     def _stored(self, op: Op, before: Types) -> Types:
         _, key, value = op.args
         held = self.types(value)
-        return lattice.filled(before, held, held, self.types(key))
+        return lattice.filled(before, held, held, self.types(key), key.text)
 
     # What is put into the containers in a container: ``groups[key].add(x)``
 
@@ -686,21 +685,22 @@ class Values(Backwards[Types]):
         """The types of a container, with what is added to those in it that are made empty."""
         if not lattice.holds_empty(types):
             return types
-        inner = self._put_inside(made)
-        return lattice.absorbed(types | {inner}) if inner is not None else types
+        return lattice.absorbed(types | self._put_inside(made))
 
-    def _put_inside(self, made: Op, depth: int = 0) -> Type | None:
+    def _put_inside(self, made: Op, depth: int = 0) -> Types:
         """What is added to the items of a container, and to what is in these."""
-        found, keys = NOTHING, NOTHING
+        found: dict[str, Types] = {}  # by the name of a part, or "" for whatever item
+        keys = NOTHING
         for state in _states(made):
             for item, key in _items(state):
-                if key.code == "const":  # of a record, whose parts differ
+                if key.code == "const" and not key.text:  # of a tuple, whose parts differ
                     continue
-                added = self._put_in(item)
-                deeper = self._put_inside(item, depth + 1) if depth < _NESTED else None
-                found |= added | ({deeper} if deeper is not None else NOTHING)
-                keys |= self.types(key)
-        return lattice.added(found, found, keys) if found else None
+                deeper = self._put_inside(item, depth + 1) if depth < _NESTED else NOTHING
+                put = self._put_in(item) | deeper
+                if put:
+                    found[key.text] = found.get(key.text, NOTHING) | put
+                    keys |= self.types(key)
+        return frozenset(Type(lattice.ADDED, (put, put, keys), name) for name, put in found.items())
 
     def _put_in(self, item: Op) -> Types:
         """What is added to an item of a container."""

@@ -1120,7 +1120,59 @@ def of_a_record(names: List[str]):
     for name in names:
         seen["names"].add(name.lower())
         seen["sizes"].add(len(name))
-    return list(seen["sizes"])  # possible DET204
+    return list(seen["sizes"])
+
+
+def of_texts_in_a_record(path):
+    seen = {"unique": set(), "others": {}}
+    for line in open(path):
+        for each in line.split(","):
+            seen["unique"].add(each)
+    return {each: i for i, each in enumerate(seen["unique"])}  # DET204
+
+
+def of_a_record_that_is_stored_in_a_loop(path):
+    seen = {"terms": set()}
+    for line in open(path):
+        seen["sizes"] = set()
+        seen["terms"].add(line)
+        seen["sizes"].add(len(line))
+    return list(seen["sizes"])
+
+
+def of_names_in_a_dict_of_sets(path):
+    seen = defaultdict(set)
+    for line in open(path):
+        seen["terms"].add(line)
+        seen["sizes"].add(len(line))
+    return list(seen["sizes"])
+
+
+def of_a_record_with_another_part(path, key):
+    seen = {"terms": set(), "sizes": set()}
+    for line in open(path):
+        seen["terms"].add(line)
+        seen["sizes"].add(len(line))
+    seen[key] = set()
+    return list(seen["sizes"])
+
+
+class Records:
+    def __init__(self):
+        self.seen = {}
+        self.seen["unique"] = set()
+        self.seen["sizes"] = set()
+
+    def fill(self, path):
+        for line in open(path):
+            self.seen["unique"].add(line)
+            self.seen["sizes"].add(len(line))
+
+    def of_a_record(self):
+        return list(self.seen["unique"]), 1  # DET204
+
+    def of_numbers_in_a_record(self):
+        return list(self.seen["sizes"])
 
 
 def of_a_mixed_record(rows):
