@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 import pytest
@@ -148,6 +149,59 @@ def test_what_a_program_is_for_leaves_findings_possible(
     project(files)
     assert lint("--select", select) == []
     assert lint("--select", select, "--min-confidence", "possible") == [f"{found} possible"]
+
+
+AGENT = """\
+import os
+import random
+import torch
+
+class Agent:
+    def __init__(self):
+        self.net = torch.nn.Linear(4, 2)
+        self.optimizer = torch.optim.Adam(self.net.parameters())
+
+    def learn(self, x):
+        self.net(x * random.random()).mean().backward()
+        self.optimizer.step()
+
+    def save(self, path):
+        torch.save(self.net.state_dict(), path)
+
+def train_agent(agent):
+    agent.learn(torch.ones(4))
+
+if __name__ == "__main__":
+    losses, agent = [], Agent()
+    losses.append(agent.learn(torch.ones(4)))
+    print("Testing learn()")
+"""
+USES_AGENT = "from agent import Agent\n\ndef main():\n    Agent().learn(1)\n" + MAIN
+
+
+@pytest.mark.parametrize(
+    ("more", "user", "sure"),
+    [
+        pytest.param("", USES_AGENT, "possible", id="tries what others use"),
+        pytest.param("agent.save('a')\nos.remove('a')", USES_AGENT, "possible", id="removes it"),
+        pytest.param("agent.save('a')", USES_AGENT, "likely", id="saves weights"),
+        pytest.param("os.remove('a')\nagent.save('a')", USES_AGENT, "likely", id="removes before"),
+        pytest.param("open('a', 'w').write('b')", USES_AGENT, "likely", id="writes results"),
+        pytest.param("wandb.log(losses)", USES_AGENT, "likely", id="sends results"),
+        pytest.param("train_agent(agent)", USES_AGENT, "likely", id="trains, as it says"),
+        pytest.param("agent.net(1).backward()", USES_AGENT, "likely", id="trains itself"),
+        pytest.param("", "", "likely", id="a program of its own"),
+    ],
+)
+def test_what_tries_a_module_that_others_import_is_possible(
+    project: Project, lint: Lint, more: str, user: str, sure: str
+) -> None:
+    project({"agent.py": AGENT + indent(more, "    ") + "\n", "main.py": user})
+    found = lint("--select", "DET102", "--min-confidence", "possible")
+    assert {each for each in found if each.startswith("agent.py")} == {
+        f"agent.py:7 DET102 {sure}",
+        f"agent.py:11 DET102 {sure}",
+    }
 
 
 def test_findings_of_programs_obey_the_bar(project: Project, lint: Lint) -> None:

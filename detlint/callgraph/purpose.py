@@ -10,8 +10,9 @@ from detlint.dataflow.learning import outputs
 from detlint.grouping import grouped
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import DRAWING
+from detlint.index.scan import MAIN
 from detlint.models.purposes import trains as says_training
-from detlint.models.roles import EXPORTS
+from detlint.models.roles import EXPORTS, TRACKS
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.syntax.layout import says_in_code
 
@@ -138,23 +139,37 @@ class ProgramPurpose:
 
     def only_tries(self, located: Located) -> bool:
         """Whether a fact runs for the main block of a module that others import, which tries it."""
-        source = self._index.source(located.path)
-        start = main_line(source.text)
-        module = self._index.is_packaged(located.path)
-        if located.path == self._path:
-            module = self._is_module
-        if not module or start is None:
+        source, start = self._closure.source, main_line(self._text)
+        if located.path != self._path or not self._is_module or start is None:
             return False
-        stands = located.fact.row >= source.location(start)[0]
-        if located.path != self._path:
-            return stands
-        block = source.text[start:]
+        stands, block = located.fact.row >= source.location(start)[0], self._text[start:]
         return (stands and not roles.takes_options(block)) or roles.tries(self._name, block)
 
     def tries_itself(self) -> bool:
         """Whether its main block calls no program: it may try what the file defines."""
         start = main_line(self._text)
         return start is not None and roles.tries(self._name, self._text[start:])
+
+    @cached_property
+    def is_self_test(self) -> bool:
+        """Whether it is a module that another program imports, whose main block tries what that
+        defines: it takes no step of training itself, and leaves nothing that it does not remove."""
+        says = says_training(self._name) or roles.starts(self._name) or not self.tries_itself()
+        if says or not self._project.is_imported(self._path):
+            return False
+        block = self._text[main_line(self._text) :]
+        left = None if roles.takes_options(block) else outputs.left_of_trial(block)
+        at = (self._base.part_of(each) for each in self.training() if each.path == self._path)
+        if left is None or MAIN in at:
+            return False
+        reached = self._closure.parts(self._closure.reach.called_by(self._path))
+        codes = (
+            self._index.code_of(path, part)
+            for path, parts in reached.items()
+            for part in self._index.outline(path).uses
+            if part in parts and part != MAIN and part.rpartition(".")[2] not in left[1]
+        )
+        return not any(outputs.keeps(x) or says_in_code(x, TRACKS) for x in (left[0], *codes))
 
     @property
     def _is_module(self) -> bool:

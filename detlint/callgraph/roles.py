@@ -126,7 +126,8 @@ def tries(name: str, main_block: str) -> bool:
     if any(not each.is_method and each.word.lstrip("_").startswith(rows.TRIALS) for each in calls):
         return True
     return not says_in_code(main_block, ["argv"]) and not any(
-        each.word.startswith(rows.PROGRAMS) for each in calls
+        each.word.startswith(rows.PROGRAMS if each.is_method else (*rows.PROGRAMS, *rows.APPS))
+        for each in calls
     )
 
 

@@ -85,8 +85,9 @@ MODES_OF_WRITING = tuple(
 # Beginnings of what writes nothing but figures.
 FIGURES = ("savefig", "write_html", "write_image")
 # What sends something elsewhere, or changes files, …
+TRACKS = ("wandb.", "mlflow", "neptune", "comet_ml", "SummaryWriter(", "upload")
 SENDS = (
-    *("wandb.init(", "wandb.log", "mlflow", "neptune", "comet_ml", "SummaryWriter(", "upload"),
+    *TRACKS,
     *("publish", "submit", ".push", ".put(", ".post(", ".execute(", ".to_sql(", ".to_gbq("),
     *(".tofile(", "create_dataset(", "os.re", "os.system(", "subprocess", "exec("),
 )
@@ -98,6 +99,7 @@ OF_ROWS = ("json.dump", ".jsonl", "csv.writer", "csv.DictWriter", ".csv", ".tsv"
 # What moves or copies a file, of these modules.
 OF_FILES = ("copy", "copy2", "copyfile", "copytree", "link", "move", "rename", "symlink")
 MODULES_OF_FILES = ("os", "shutil")
+REMOVES = ("os.remove", "os.unlink", "shutil.rmtree")
 # Folders of tests, and of what is measured.
 TESTS = frozenset(("test", "tests"))
 APART = TESTS | {
@@ -119,9 +121,10 @@ TRAINING_CALLS = frozenset(
 )
 MODES = ("False", "True", "mode")
 # Beginnings of the names of what a main block calls that is more than a try of what the file
-# defines, and of what is one.
+# defines, of functions that are (`losses.append(1)` is a method), and of what is one.
 TAKES_OPTIONS = ("parse", "ArgumentParser", "get_args", "get_parser", "Fire")
-PROGRAMS = ("main", "run", "cli", "app", *TAKES_OPTIONS)
+PROGRAMS = ("main", "run", *TAKES_OPTIONS)
+APPS = ("app", "cli")
 TRIALS = ("test", "demo", "debug")
 # Parts of the names of files that make something, …
 MAKES = (

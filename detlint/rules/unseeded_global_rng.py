@@ -109,7 +109,13 @@ _MODE = (".train()",)
 _OF_OWN = "draws from the generator of the environment"
 _TRAINING = ("torch", "tensorflow", "jax", "theano")
 _DRAWING = ("draws", "orders", "builds")  # facts, of which all are torch's but the first
-_PARTIAL = (UNSET, ONCE, ON_CPU, CHOSEN)  # doubts about seeds
+# Doubts about seeds, and how a message says where they seed.
+_SEEDED_WHERE = {
+    ON_CPU: "the other branch does not run, which seeds the generator of GPUs alone",
+    CHOSEN: "it is picked from a table for that",
+    ONCE: "a file is not there yet",
+}
+_PARTIAL = (UNSET, *_SEEDED_WHERE)
 # What is shared out, by the kind of fact, and how a message says why what it draws varies.
 _IN_TASKS = {
     "tasks": "tasks of {}: which worker runs a task, and whether it is seeded, decides the draws",
@@ -182,9 +188,9 @@ class UnseededGlobalRng(Rule):
 
     Lowers the confidence:
     - the program neither trains nor writes anything but plots, is a test or a benchmark, or only
-      tries code: reported as *possible*. So it is if it only builds a graph of TensorFlow 1. So is
-      an environment of one that trains nothing, and draws pictures of it. So is what seems to be
-      one of another library: `CityEnv()`
+      tries code, as a module that others import does which keeps nothing: reported as *possible*.
+      So it is if it only builds a graph of TensorFlow 1. So is an environment of one that trains
+      nothing, and draws pictures of it. So is what seems to be one of another library: `CityEnv()`
     - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
       drawn in a figure. Or an option turns it on that nothing sets, or a constant of another module
       that is off: `settings.MIXUP = 0`. Or a person does, by `input()`. Or configurations alone
@@ -262,10 +268,12 @@ class UnseededGlobalRng(Rule):
         """What draws from global generators, and from those that tasks share."""
         of_torch = list(cls._of_library(program, "torch", settings, trains=trains))
         told = trains and any(each.confidence >= cls.confidence for each in of_torch)
+        # Not where DET801 asks for the seed, nor, as that takes long, where nothing names it.
+        asks = any(program.holding("tensorflow")) and training(program) is None
         for library in GENERATORS:
             if library == "torch":
                 yield from of_torch
-            elif library == "tensorflow" and not cls._asks_of_tensorflow(program):
+            elif library == "tensorflow" and not asks:
                 yield from cls._built_too_soon(program) if trains else ()
             else:
                 yield from cls._of_library(program, library, settings, trains=trains, follows=told)
@@ -297,7 +305,11 @@ class UnseededGlobalRng(Rule):
                 draws = filterfalse(task.holds, draws)
             yield from cls._unseeded(program, library, settings, draws, trains=trains)
         if task is not None:
-            yield cls._told_of_task(program, library, task, cls._sure(program, trains=trains))
+            remedy = f"give each task a generator of its own, as {_OF_TASKS[library]}"
+            said = f"{program.shown(task.draw)} draws from {GENERATORS[library]} in "
+            said += task.told.format(program.shown(task.shared))
+            sure, usual = cls._sure(program, trains=trains), task.shared.fact.doubt < IDLE
+            yield cls._advised(program, task.shared, said, remedy, sure, usual=usual)
 
     @classmethod
     def _drawn_in_workers(cls, program: Program) -> str:
@@ -311,15 +323,10 @@ class UnseededGlobalRng(Rule):
             firsts += [program.shown(first[0])] if first is not None else []
         return " and ".join(firsts)
 
-    @staticmethod
-    def _asks_of_tensorflow(program: Program) -> bool:
-        """Not where DET801 asks for the seed, nor, as that takes long, where nothing names it."""
-        return any(program.holding("tensorflow")) and training(program) is None
-
     @classmethod
     def _sure(cls, program: Program, *, trains: bool) -> Confidence:
-        if trains and only_builds(program):
-            return Confidence.POSSIBLE  # its steps are put into a graph, and nothing runs that
+        if trains and (only_builds(program) or program.purpose.is_self_test):
+            return Confidence.POSSIBLE  # steps in a graph that nothing runs, or on made-up numbers
         return cls.confidence if trains or program.purpose.keeps() else Confidence.POSSIBLE
 
     @classmethod
@@ -386,14 +393,9 @@ class UnseededGlobalRng(Rule):
             unseeded = f"neither {program.title} nor what it imports seeds it"
             own, space = made.fact.what == "draw", made.fact.text.partition(".sample(")[0]
             advised = remedy.format(space if "(" not in space else "env.action_space")
-            yield program.finding(
-                cls,
-                made,
-                f"{program.shown(made)} {_OF_OWN if own else draws}, and "
-                f"{_only(program, seeds[0]) if seeds else unseeded}; {advised}",
-                advised,
-                confidence=played,
-            )
+            said = f"{program.shown(made)} {_OF_OWN if own else draws}, and "
+            said += _only(program, seeds[0]) if seeds else unseeded
+            yield cls._advised(program, made, said, advised, played)
 
     @classmethod
     def _sure_of_played(
@@ -418,8 +420,7 @@ class UnseededGlobalRng(Rule):
         if steps and not program.has("environment_steps"):
             return None
         if kind == _UNSEEN:
-            known = program.has("environments")
-            unseen = () if known else program.facts(kind)
+            unseen = () if program.has("environments") else program.facts(kind)
             return next(filterfalse(program.is_of_project, unseen), None)
         own = program.said("registered_environments") if kind == "environments" else set()
         if trains:
@@ -480,37 +481,33 @@ class UnseededGlobalRng(Rule):
         """A generator that a file keeps, and that tasks draw from one after the other."""
         if not program.has("kept_generators"):
             return
-        made = [(each, *_drawing(each)) for each in program.facts("kept_generators")]
+        made = [(x, x.fact.what.removeprefix(RENEWED)) for x in program.facts("kept_generators")]
+        anew = [each for each, drawing in made if drawing != each.fact.what]
         for kind, told in _IN_TASKS.items():
             for task, parts in islice(program.processes(kind), _MANY):
-                renewed = {x.path for x, anew, _ in made if anew and _is_of_task(program, parts, x)}
-                for each, _, drawing in made:
-                    drawn = any(map(parts.get(each.path, ()).__contains__, drawing))
+                renewed = {x.path for x in anew if _is_of_task(program, parts, x)}
+                for each, drawing in made:
+                    drawn = any(map(parts.get(each.path, ()).__contains__, drawing.split()))
                     if drawn and each.path not in renewed:
-                        yield program.finding(
-                            cls,
-                            task,
-                            f"{program.shown(each)} is drawn from in "
-                            f"{told.format(program.shown(task))}; {_TASKS_OWN}",
-                            _TASKS_OWN,
-                            confidence=sure if task.fact.doubt < IDLE else Confidence.POSSIBLE,
-                        )
+                        where = told.format(program.shown(task))
+                        said = f"{program.shown(each)} is drawn from in {where}"
+                        usual = task.fact.doubt < IDLE
+                        yield cls._advised(program, task, said, _TASKS_OWN, sure, usual=usual)
                         return
 
     @classmethod
-    def _told_of_task(
-        cls, program: Program, library: str, task: _Task, sure: Confidence
+    def _advised(  # noqa: PLR0913
+        cls,
+        program: Program,
+        at: Located,
+        said: str,
+        remedy: str,
+        sure: Confidence,
+        *,
+        usual: bool = True,
     ) -> Finding:
-        remedy = f"give each task a generator of its own, as {_OF_TASKS[library]}"
-        return program.finding(
-            cls,
-            task.shared,
-            f"{program.shown(task.draw)} draws from {GENERATORS[library]} in "
-            + task.told.format(program.shown(task.shared))
-            + f"; {remedy}",
-            remedy,
-            confidence=sure if task.shared.fact.doubt < IDLE else Confidence.POSSIBLE,
-        )
+        sure = sure if usual else Confidence.POSSIBLE
+        return program.finding(cls, at, f"{said}; {remedy}", remedy, confidence=sure)
 
     @classmethod
     def _drawn_too_soon(
@@ -528,15 +525,13 @@ class UnseededGlobalRng(Rule):
         if found is not None:
             draw, kind, seed = found
             verb = "draws first weights" if kind == "builds" else "draws"
-            usual = program.happens_by_default(draw)
-            yield program.finding(
-                cls,
-                draw,
-                f"{program.shown(draw)} {verb} from {GENERATORS[library]} before "
-                f"{program.shown(seed)} seeds it; seed at the start of {program.title}",
+            said = f"{program.shown(draw)} {verb} from {GENERATORS[library]} before "
+            said += f"{program.shown(seed)} seeds it"
+            remedy, usual = (
                 f"seed at the start of {program.title}",
-                confidence=sure if usual else Confidence.POSSIBLE,
+                program.happens_by_default(draw),
             )
+            yield cls._advised(program, draw, said, remedy, sure, usual=usual)
 
     @classmethod
     def _built_too_soon(cls, program: Program) -> Iterator[Finding]:
@@ -545,13 +540,10 @@ class UnseededGlobalRng(Rule):
         found = program.seed_order.drawn_before("tensorflow", ("builds",), built)
         if found is not None:
             draw, _, seed = found
-            yield program.finding(
-                cls,
-                draw,
-                f"{program.shown(draw)} is made of layers that have drawn first weights before "
-                f"{program.shown(seed)} seeds Keras; seed at the start of {program.title}",
-                f"seed at the start of {program.title}",
-            )
+            said = f"{program.shown(draw)} is made of layers that have drawn first weights before "
+            said += f"{program.shown(seed)} seeds Keras"
+            remedy = f"seed at the start of {program.title}"
+            yield cls._advised(program, draw, said, remedy, cls.confidence)
 
     @classmethod
     def _drawn_beside(cls, program: Program, library: str, sure: Confidence) -> Iterator[Finding]:
@@ -565,14 +557,9 @@ class UnseededGlobalRng(Rule):
                 usual = program.happens_by_default(draw)
                 call = _SEEDED_BY[library].replace("(seed)", "(0)")
                 remedy = f"call {call} at the start of {program.title}"
-                yield program.finding(
-                    cls,
-                    draw,
-                    f"{program.shown(draw)} {verb} from {GENERATORS[library]}, which "
-                    f"{program.shown(seed)} seeds in another branch alone; {remedy}",
-                    remedy,
-                    confidence=sure if usual else Confidence.POSSIBLE,
-                )
+                said = f"{program.shown(draw)} {verb} from {GENERATORS[library]}, which "
+                said += f"{program.shown(seed)} seeds in another branch alone"
+                yield cls._advised(program, draw, said, remedy, sure, usual=usual)
                 return
 
     @classmethod
@@ -602,7 +589,10 @@ class UnseededGlobalRng(Rule):
                 remedy, edits = f"give the experiment one: {experiment}.add_config(seed=0)", ()
                 advised = remedy
             elif option := program.option_unset(seed):
-                remedy = _turned_on(option, program.value_unset(seed))
+                value = program.value_unset(seed)
+                remedy = f"set {option.removeprefix('the setting ')} to {value} by default"
+                if option.startswith("--"):
+                    remedy = f"pass {option}{value and f' {value}'}, or make that the default"
         return program.finding(cls, first, f"{unseeded}; {remedy}", advised, edits, confidence=sure)
 
     @classmethod
@@ -650,9 +640,8 @@ class UnseededGlobalRng(Rule):
         """Whether it trains a network: ``.fit(`` of scikit-learn draws by itself."""
         if any(program.has("trains", library) for library in _TRAINING):
             return True
-        if program.imports("tensorflow", "keras") and program.has("trains", "keras"):
-            return True
-        return program.variation.hands_model_on is not None
+        keras = program.imports("tensorflow", "keras") and program.has("trains", "keras")
+        return keras or program.variation.hands_model_on is not None
 
     @classmethod
     def _draws(
@@ -674,15 +663,13 @@ class UnseededGlobalRng(Rule):
         if library == "random":
             fed = program.variation.fed_by_number()
             yield from ((each, "draws the order of batches") for each in fed)
-        weights = cls._weights(program, library)
-        kept = (each for each in weights if not program.seed_order.is_replaced(each))
+        kept = filterfalse(program.seed_order.is_replaced, cls._weights(program, library))
         yield from ((each, "draws first weights") for each in kept)
         for each in program.facts("perturbs", library):
             if not (seeded and program.is_in_workers(each)):
                 yield each, "draws"
         if library == "torch":
-            unseen = program.facts("builds", UNSEEN)
-            seem = filterfalse(program.is_of_project, unseen)
+            seem = filterfalse(program.is_of_project, program.facts("builds", UNSEEN))
             yield from ((each, "seems to draw first weights") for each in seem)
 
     @classmethod
@@ -712,10 +699,8 @@ class UnseededGlobalRng(Rule):
         file names, each time that they are asked; ``every``: also for nothing, or behind a test
         that it may not pass."""
         for kind in ("draws", "drops"):
-            for each in program.entry_calls.asked_for(kind, library, PER_BATCH, every=every):
-                tried = _EXAMPLE.fullmatch(each.fact.text) is not None
-                if not tried and not program.purpose.only_tries(each):
-                    yield each
+            asked = program.entry_calls.asked_for(kind, library, PER_BATCH, every=every)
+            yield from (each for each in asked if _EXAMPLE.fullmatch(each.fact.text) is None)
 
     @staticmethod
     def _weights(program: Program, library: str) -> Iterator[Located]:
@@ -739,12 +724,6 @@ def _is_registered(made: Located, own: set[str]) -> bool:
     return named in own or (bool(own) and named != "draw" and "" in {named, *own})
 
 
-def _drawing(made: Located) -> tuple[bool, set[str]]:
-    """Of a generator that a file keeps, whether its function makes it anew, and what draws."""
-    told = made.fact.what
-    return told.startswith(RENEWED), set(told.removeprefix(RENEWED).split())
-
-
 def _is_of_task(program: Program, parts: Mapping[str, Container[str]], located: Located) -> bool:
     """Whether a task does what a fact says: not what runs as a file is imported."""
     return bool(located.fact.place) and program.is_within(located, parts)
@@ -758,35 +737,19 @@ def _moves_rows(program: Program, located: Located, *, makes_data: bool) -> bool
         return True
     word = fact.text.partition("(")[0].rpartition(".")[2]
     calls = program.unit(located.path).ops_naming(word)
-    here = (each for each in calls if each.row == fact.row)
-    drawn = [each for each in here if word_of(each) == word]
-    moves = map(takes_rows, drawn)
-    return any(moves) or (makes_data and any(map(decides, drawn)))
+    drawn = [each for each in calls if each.row == fact.row and word_of(each) == word]
+    return any(map(takes_rows, drawn)) or (makes_data and any(map(decides, drawn)))
 
 
 def _only(program: Program, seed: Located) -> str:
     """How a message says that something seeds in some runs alone, or with a number of each."""
     if is_of_experiment(seed.fact.needs):
         return f"{program.shown(seed)} seeds it with another number in each run"
-    if seed.fact.doubt == ON_CPU:
-        return (
-            f"{program.shown(seed)} seeds it only where the other branch does not run, which seeds "
-            "the generator of GPUs alone"
-        )
-    if seed.fact.doubt == CHOSEN:
-        return f"{program.shown(seed)} seeds it only where it is picked from a table for that"
-    if seed.fact.doubt == ONCE:
-        return f"{program.shown(seed)} seeds it only where a file is not there yet"
+    if where := _SEEDED_WHERE.get(seed.fact.doubt):
+        return f"{program.shown(seed)} seeds it only where {where}"
     option = program.option_unset(seed)
     only = f"only with {f'{option}, which is' if option else 'an option that is'}"
     return f"{program.shown(seed)} seeds it {only} off by default"
-
-
-def _turned_on(option: str, value: str) -> str:
-    """How a message says what turns an option on."""
-    if option.startswith("--"):
-        return f"pass {option}{value and f' {value}'}, or make that the default"
-    return f"set {option.removeprefix('the setting ')} to {value} by default"
 
 
 def _seeded(program: Program) -> Sequence[str]:

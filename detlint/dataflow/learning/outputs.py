@@ -5,6 +5,7 @@ It is told from the text, which proves nothing: findings in code that leaves not
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -132,6 +133,23 @@ def _writes(text: str, *, figures: bool) -> bool:
     calls = (each[2] for each in _CALLS_WRITING.finditer(code) if each[1] is None)
     written = any(figures or not each.startswith(rows.FIGURES) for each in calls)
     return beside or written or says_in_code(text, rows.MODES_OF_WRITING)
+
+
+def left_of_trial(block: str) -> tuple[str, set[str]] | None:
+    """The calls of a block that tries something, but those that write what it removes, and the
+    functions that do: ``save("a")``, ``os.remove("a")``; None if one trains by its name."""
+    try:
+        calls = [each for each in ast.walk(ast.parse(block)) if isinstance(each, ast.Call)]
+    except SyntaxError:
+        return None
+    calls.sort(key=lambda each: each.lineno)
+    named = [(each, ast.unparse(each.func), set(map(ast.dump, each.args))) for each in calls]
+    gone = {x: each.lineno for each, name, args in named if name in rows.REMOVES for x in args}
+    kept = [each for each, _, args in named if all(gone.get(x, 0) < each.lineno for x in args)]
+    if any("." not in name and _may_train(name) for _, name, _ in named):
+        return None
+    removed = {name.rpartition(".")[2] for each, name, _ in named if each not in kept}
+    return "\n".join(map(ast.unparse, kept)), removed
 
 
 def writes_rows(text: str) -> bool:
