@@ -13,7 +13,7 @@ from detlint.models.completions import ASKING
 from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import CLOCKS_BY_WORD, ENTROPY, NOW, TORCH_RESEEDING
 from guard.diff import Source
-from guard.digests.traits import ASKED, MEASURED, of_file
+from guard.digests.traits import ASKED, MEASURED, OF_PROCESS, of_file
 from guard.digests.values import Digests
 from guard.observe.statements import path_of
 
@@ -366,6 +366,8 @@ def fills_item(statement: Statement) -> bool:
 def told_by(text: str) -> Source | None:
     """What a file of the system, by its name, or the format of a log tells that is another in each
     run."""
+    if text in OF_PROCESS:
+        return Source.PROCESS
     return Source.CLOCK if files.LOGGED_TIME in text else OF_FILES.get(of_file(text))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import pathlib
 import sys
 import threading
 import weakref
@@ -47,6 +48,7 @@ FILES = {
     **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), ASKED),
     **dict.fromkeys(("/proc/", "/sys/"), MEASURED),
 }
+OF_PROCESS = ("/proc/self", "/proc/thread-self")  # links to the numbers of the process
 NAMED = 32768  # a class or a function, which as an item of a set is hashed by its address
 DRAWS = 16384  # an object that draws: a generator of Python's, NumPy's or torch's
 LEFT = 8192  # what an earlier run has left: a file, or what a folder holds
@@ -71,6 +73,7 @@ _HOLDING: tuple[type, ...] = (
 _CONTAINERS = (*_SETS, *_HOLDING)
 # datetime hashes the bytes of what it holds, timedelta numbers.
 _HASHED_AS_TEXT = (str, bytes, os.PathLike, dt.date, dt.time)
+_NAMING = (str, pathlib.PosixPath, pathlib.PurePosixPath)  # files, without code of the program's
 _NAMED = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _BY_ADDRESS: Any = object.__hash__
 _SHARING = {f"multiprocessing.{each}" for each in ("sharedctypes", "managers", "shared_memory")}
@@ -108,6 +111,7 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
         holding = next((each for each in _CONTAINERS if issubclass(kind, each)), None)
         if issubclass(kind, _HASHED_AS_TEXT):
             found |= STRINGS | DRAWING * (kind is str and draws_in_query(value))
+            found |= of_file(value) if kind in _NAMING else 0
         elif holding is not None:
             found |= SETS if holding in _SETS else 0
             within = traits_of(_first(value, holding), deep - 1) if deep else 0
@@ -172,7 +176,10 @@ def draws_in_query(text: str) -> bool:
 
 
 def of_file(name: object) -> int:
-    """Whether a file is one of the system's, by the first that its name begins with."""
+    """Whether a file is one of the system's, by the first that its name begins with. What only
+    names a process holds nothing."""
+    if name in OF_PROCESS:
+        return 0
     found = (bits for start, bits in FILES.items() if str(name).startswith(start))
     return next(found, 0)
 

@@ -1059,6 +1059,16 @@ def test_a_file_of_the_system_is_known_by_the_object_that_reads_it(
     assert origin_of(node, found.traits(node)).source is Source.LOAD
 
 
+def test_a_file_of_the_system_is_known_by_the_path_that_names_it(tmp_path: Path) -> None:
+    names = (pathlib.Path("/proc/self/schedstat"),) * 2
+    found = flows(tmp_path, "told = NAME.read_text()\na = told", NAME=names)
+    (node,) = {
+        o for each in found.tainted if each.statement.text == "a = told" for o in each.origins
+    }
+
+    assert origin_of(node, found.traits(node)).source is Source.LOAD
+
+
 def test_a_generator_that_goes_on_further_has_the_origins_of_who_takes_from_it(
     tmp_path: Path,
 ) -> None:

@@ -875,6 +875,7 @@ def test_what_a_call_reads() -> None:
     ("line", "source"),
     [
         ("with open('/proc/self/statm') as file:", Source.LOAD),
+        ("name = f\"{host}/{os.readlink('/proc/self')}\"", Source.PROCESS),
         ("a = open('/dev/urandom', 'rb').read(4)", Source.ENTROPY),
         ("a = open('/proceedings/a.txt').read()", Source.NOT_SHOWN),
         ("a = np.divide(b, c, where=c > 0)", Source.UNWRITTEN_MEMORY),
