@@ -102,10 +102,9 @@ class MissingRandomState(Rule):
     Not reported:
     - a file that seeds NumPy's global generator, itself or by a helper such as `seed_everything`.
       It is reported if nothing calls the function that does, or the draw certainly comes first
-    - `eigsh` of SciPy before 1.17, pygad before 3.8 or pymoo before 0.6.1.6, if the requirements
-      ask for it
-    - `shuffle=False`; albumentations before 1.4.21 in a loader's workers, and where Python's
-      generator is seeded, if the requirements ask for it
+    - `shuffle=False`. If the requirements ask for it: `eigsh` of SciPy before 1.17, pygad before
+      3.8, pymoo before 0.6.1.6. So is albumentations before 1.4.21 in a loader's workers, and where
+      Python's generator is seeded
     - estimators that draw only with some solver, or only for large data. What AdaBoost, bagging or
       `RANSACRegressor` is given: they seed it anew, and are reported themselves
 

@@ -188,9 +188,9 @@ class UnseededGlobalRng(Rule):
 
     Lowers the confidence:
     - the program neither trains nor writes anything but plots, is a test or a benchmark, or only
-      tries code, as a module that others import does which keeps nothing: reported as *possible*.
-      So it is if it only builds a graph of TensorFlow 1. So is an environment of one that trains
-      nothing, and draws pictures of it. So is what seems to be one of another library: `CityEnv()`
+      tries code: reported as *possible*. So is a module that others import, if it keeps nothing,
+      and what only builds a graph of TensorFlow 1. So is an environment of one that trains nothing,
+      and draws pictures of it. So is what seems to be one of another library: `CityEnv()`
     - nothing seems to depend on what is drawn: pauses, ports, names, what is only printed, or
       drawn in a figure. Or an option turns it on that nothing sets, or a constant of another module
       that is off: `settings.MIXUP = 0`. Or a person does, by `input()`. Or configurations alone
