@@ -125,7 +125,8 @@ def _acts(
         return _leaves(op, inside) and not depth
     if op.code in STORES:
         if op.code == "store_global":
-            own = not any(True for _ in op.function.unit.reads("global", str(op.name)))
+            read = op.function.unit.reads("global", str(op.name))  # and maybe by other files
+            own = is_idle is not None and not any(True for _ in read)
         else:
             own = is_made_in(op.args[0], inside)
         return not own and not (is_idle and is_idle(op))
