@@ -125,8 +125,10 @@ def _acts(
         return _leaves(op, inside) and not depth
     if op.code in STORES:
         if op.code == "store_global":
-            read = op.function.unit.reads("global", str(op.name))  # and maybe by other files
-            own = is_idle is not None and not any(True for _ in read)
+            read = any(True for _ in op.function.unit.reads("global", str(op.name)))
+            # What nothing in the file reads may be for other files.
+            is_followed = is_idle or any(each.uses for each in op.args[-1].uses)
+            own = bool(is_followed) and not read
         else:
             own = is_made_in(op.args[0], inside)
         return not own and not (is_idle and is_idle(op))
