@@ -82,9 +82,9 @@ class Paths:
     def _left(self) -> dict[Region, int]:
         """From which places on the rest of a region never runs."""
         found: dict[Region, int] = {}
-        module = self._function is self._function.unit.module
         for op in self._function.leaving:
-            if module and op.code == "raise" and op.region.head is not None:
+            is_tested = op.code == "raise" and op.region.head is not None
+            if is_tested and not self._function.name:  # that of the module
                 continue  # who starts the file is to fill in what is tested: `if root == "": raise`
             if op.code != "test" or self.holds(op.args[0]) is False:
                 found.setdefault(self._farthest(op), op.place)
