@@ -527,10 +527,8 @@ class UnseededGlobalRng(Rule):
             verb = "draws first weights" if kind == "builds" else "draws"
             said = f"{program.shown(draw)} {verb} from {GENERATORS[library]} before "
             said += f"{program.shown(seed)} seeds it"
-            remedy, usual = (
-                f"seed at the start of {program.title}",
-                program.happens_by_default(draw),
-            )
+            remedy = f"seed at the start of {program.title}"
+            usual = program.happens_by_default(draw)
             yield cls._advised(program, draw, said, remedy, sure, usual=usual)
 
     @classmethod

@@ -178,10 +178,10 @@ def draws_in_query(text: str) -> bool:
 def of_file(name: object) -> int:
     """Whether a file is one of the system's, by the first that its name begins with. What only
     names a process holds nothing."""
-    if name in OF_PROCESS:
+    text = str(name)
+    if not text.startswith("/") or text in OF_PROCESS:  # asked of each text that is recorded
         return 0
-    found = (bits for start, bits in FILES.items() if str(name).startswith(start))
-    return next(found, 0)
+    return next((bits for start, bits in FILES.items() if text.startswith(start)), 0)
 
 
 def _is_shared(kind: type) -> bool:
