@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
 from detlint.dataflow.learning import outputs
+from detlint.dataflow.unit import asked
 from detlint.grouping import grouped
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import DRAWING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from detlint.callgraph.closure import Closure
     from detlint.callgraph.entry_calls import EntryCalls
     from detlint.callgraph.fact_base import FactBase, Located
+    from detlint.dataflow.unit import Unit
     from detlint.index.facts import Fact
 
 
@@ -116,7 +118,7 @@ class ProgramPurpose:
         trains = says_training(self._name)
         starts = trains or roles.starts(self._name) or self._calls_training
         tool = roles.is_other_tool(self._name, self._shown) or says_in_code(self._text, EXPORTS)
-        trains = trains or (tool and roles.trains_here(self._text))
+        trains = trains or (tool and next(self._base.facts("trains", own=True), None) is not None)
         shares = (apart and not starts) or (tool and not trains)
         tries = self._is_module and self.tries_itself()
         return shares and (tries or not self._calls_steps())
@@ -139,16 +141,25 @@ class ProgramPurpose:
 
     def only_tries(self, located: Located) -> bool:
         """Whether a fact runs for the main block of a module that others import, which tries it."""
-        source, start = self._closure.source, main_line(self._text)
-        if located.path != self._path or not self._is_module or start is None:
+        block = self._main_block
+        if located.path != self._path or not (self._is_module and block):
             return False
-        stands, block = located.fact.row >= source.location(start)[0], self._text[start:]
+        stands = located.fact.row >= self._main_row
         return (stands and not roles.takes_options(block)) or roles.tries(self._name, block)
 
     def tries_itself(self) -> bool:
         """Whether its main block calls no program: it may try what the file defines."""
+        return bool(self._main_block) and roles.tries(self._name, self._main_block)
+
+    @cached_property
+    def _main_block(self) -> str:
+        """What its file does when it is run, from the line that says so on; "" without one."""
         start = main_line(self._text)
-        return start is not None and roles.tries(self._name, self._text[start:])
+        return "" if start is None else self._text[start:]
+
+    @property
+    def _main_row(self) -> int:
+        return self._closure.source.location(len(self._text) - len(self._main_block))[0]
 
     @cached_property
     def is_self_test(self) -> bool:
@@ -157,8 +168,7 @@ class ProgramPurpose:
         says = says_training(self._name) or roles.starts(self._name) or not self.tries_itself()
         if says or not self._project.is_imported(self._path):
             return False
-        block = self._text[main_line(self._text) :]
-        left = None if roles.takes_options(block) else outputs.left_of_trial(block)
+        left = None if roles.takes_options(self._main_block) else self._left_of_trial()
         at = (self._base.part_of(each) for each in self.training() if each.path == self._path)
         if left is None or MAIN in at:
             return False
@@ -170,6 +180,13 @@ class ProgramPurpose:
             if part in parts and part != MAIN and part.rpartition(".")[2] not in left[1]
         )
         return not any(outputs.keeps(x) or says_in_code(x, TRACKS) for x in (left[0], *codes))
+
+    def _left_of_trial(self) -> tuple[str, set[str]] | None:
+        def left(unit: Unit) -> tuple[str, set[str]] | None:
+            calls = unit.module.all_coded("call")
+            return outputs.left_of_trial(x for x in calls if x.row >= self._main_row)
+
+        return asked(self._index.units.of(self._path), left, None)
 
     @property
     def _is_module(self) -> bool:

@@ -17,7 +17,7 @@ from detlint.models.roles import TRAINING_STEPS
 from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Op, Region
     from detlint.dataflow.unit import Unit
@@ -107,42 +107,51 @@ def tested(node: ast.AST) -> list[ast.expr]:
     return [test for each in getattr(node, "generators", ()) for test in each.ifs]
 
 
-def acts(test: Op, is_idle: Callable[[Op], bool] | None = None) -> bool:
+class Acts:
     """Whether code that runs or not by a test leaves anything but values, or leaves a loop or the
-    function; not what only tells people something or raises an error. ``is_idle``: whether a
-    call or a store does not count, where functions that are not seen may do something, too."""
-    after = test.function.ops[test.place :]
-    sides = {side for op in after for side in op.region.around() if side.head is test}
-    return any(_acts(op, sides, is_idle) for op in after if any(map(op.within, sides)))
+    function; not what only tells people something or raises an error."""
 
+    def by(self, test: Op) -> bool:
+        """The same of the code by a test."""
+        after = test.function.ops[test.place :]
+        sides = {side for op in after for side in op.region.around() if side.head is test}
+        return any(self._leaves(op, sides) for op in after if any(map(op.within, sides)))
 
-def _acts(
-    op: Op, inside: Collection[Region], is_idle: Callable[[Op], bool] | None, depth: int = 0
-) -> bool:
-    """Whether an operation leaves anything outside of some regions; a call also by what its
-    function does."""
-    if op.code in ("leave", "return"):
-        return _leaves(op, inside) and not depth
-    if op.code in STORES:
+    def _leaves(self, op: Op, inside: Collection[Region], depth: int = 0) -> bool:
+        """Whether an operation leaves anything outside of some regions; a call also by what its
+        function does."""
+        if op.code in ("leave", "return"):
+            return _leaves(op, inside) and not depth
         if op.code == "store_global":
-            read = any(True for _ in op.function.unit.reads("global", str(op.name)))
-            # What nothing in the file reads may be for other files.
-            is_followed = is_idle or any(each.uses for each in op.args[-1].uses)
-            own = bool(is_followed) and not read
-        else:
-            own = is_made_in(op.args[0], inside)
-        return not own and not (is_idle and is_idle(op))
-    if op.code != "call":
+            return self.may_be_read(op) and not self.is_idle(op)
+        if op.code in STORES:
+            return not (is_made_in(op.args[0], inside) or self.is_idle(op))
+        if op.code == "call":
+            return not self.is_idle(op) and self._calls(op, inside, depth)
         return op.code in ("yield", "yield_from", "delete")
-    if is_told(op) or _keeps_picture(op) or (is_idle and is_idle(op)):
+
+    def _calls(self, call: Op, inside: Collection[Region], depth: int) -> bool:
+        if is_told(call) or _keeps_picture(call):
+            return False
+        callee = call.values.callee(call)
+        if callee is not None and depth < _DEEPEST:
+            return any(self._leaves(each, [callee.region], depth + 1) for each in callee.ops)
+        dropped = any(use.code == "drop" for use in call.uses) and not _only_waits(call, inside)
+        return dropped or names.is_network(word_of(call)) or self.may_do_more(call)
+
+    def may_be_read(self, store: Op) -> bool:
+        """Whether something reads a variable of the module: what nothing in its file reads may be
+        for others, if nothing there takes the value either."""
+        read = any(True for _ in store.function.unit.reads("global", str(store.name)))
+        return read or not any(each.uses for each in store.args[-1].uses)
+
+    def is_idle(self, op: Op) -> bool:
+        """Whether a call or a store does not count."""
         return False
-    callee = op.values.callee(op)
-    if callee is not None and depth < _DEEPEST:
-        return any(_acts(each, [callee.region], is_idle, depth + 1) for each in callee.ops)
-    unseen = is_idle is not None and op.args[0].code in ("free", "global", "param")
-    unseen = unseen and not any(each.startswith("builtins.") for each in op.called)
-    dropped = any(use.code == "drop" for use in op.uses) and not _only_waits(op, inside)
-    return unseen or dropped or names.is_network(word_of(op))
+
+    def may_do_more(self, call: Op) -> bool:
+        """Whether a function that is not seen may do more than to give what the call uses."""
+        return False
 
 
 def _leaves(op: Op, inside: Collection[Region]) -> bool:
@@ -273,7 +282,7 @@ class _OfDraw(Ends):
         return End.MESSAGE if told or joins else NOWHERE
 
     def _to_test(self, use: Op, _: Op) -> Iterable[Op]:
-        if use.name or acts(use):  # a loop, or a part of another test
+        if use.name or Acts().by(use):  # a loop, or a part of another test
             return self.escape()
         self._found |= End.MESSAGE
         return decided(use)

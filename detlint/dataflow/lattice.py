@@ -75,9 +75,10 @@ NUMBER = joined(INTEGER, FLOAT)
 
 
 # What the rounds of a loop add to a container of which it is not yet known what it was before: the
-# elements of a sequence, or the values and keys of a dict. ``of`` is the name of the part of a dict
-# that it is added to, if it is no other's.
+# elements of a sequence, or the values and keys of a dict, in this order. ``of`` is the name of the
+# part of a dict that it is added to, if it is no other's.
 ADDED = "added"
+_ELEMENTS, _VALUES, _KEYS = range(3)
 
 
 def absorbed(types: Types) -> Types:
@@ -90,24 +91,35 @@ def absorbed(types: Types) -> Types:
 
 
 def _with(one: Type, more: list[Type]) -> Type:
+    """A container with all that is added to it."""
     if not one.holds or one.name == "tuple":
         return one
-    parts, is_dict = _parts(one), one.name == "dict" and len(one.holds) > 1
-    blank = is_dict and all(map(_is_empty, one.holds[1]))
-    for each in more if parts or blank else ():
-        if each.of and (_is_stored(each) or (blank and one.holds[1])):
-            parts.setdefault(each.of, one.holds[1] if blank else NOTHING)
+    is_dict = one.name == "dict" and len(one.holds) > 1
+    parts = _parts_with(one, more) if is_dict else {}
+    taken = [each for each in more if not each.of or each.of in parts or _is_stored(each)]
+
+    def added(held: Types, place: int, name: str = "") -> Types:
+        given = (each.holds[place] for each in taken if not name or each.of in ("", name))
+        return absorbed(joined(held, *given))
+
+    first = _KEYS if one.name in ("dict", "counter") else _ELEMENTS
+    held = [added(*each) for each in zip(one.holds, (first, _VALUES), strict=False)]
+    if not is_dict:
+        return Type(one.name, tuple(map(_shallow, held)))
+    stored = {name: added(part, _VALUES, name) for name, part in parts.items()}
+    return _dict(held[0], held[1], stored)
+
+
+def _parts_with(one: Type, more: list[Type]) -> dict[str, Types]:
+    """What a dict holds by names that are seen. What is stored by one makes such a part, of a
+    record, and of a dict that held nothing; there is none where a name is not seen."""
     if any(not each.of and _is_stored(each) for each in more):
-        parts = {}  # by whatever name
-    more = [each for each in more if not each.of or each.of in parts or _is_stored(each)]
-    keyed = one.name in ("dict", "counter")
-    held = [joined(one.holds[0], *(each.holds[2 if keyed else 0] for each in more))]
-    held += [joined(has, *(each.holds[1] for each in more)) for has in one.holds[1:2]]
-    for name, part in parts.items():
-        put = (each.holds[1] for each in more if each.of in ("", name))
-        parts[name] = absorbed(joined(part, *put))
-    held = [_shallow(absorbed(each)) for each in held]
-    return _dict(held[0], held[1], parts) if is_dict else Type(one.name, tuple(held))
+        return {}
+    known, held = _parts(one), one.holds[1]
+    blank = all(map(_is_empty, held))
+    named = [x.of for x in more if x.of and (_is_stored(x) or (blank and held))]
+    made = named if known or blank else []
+    return dict.fromkeys(made, held if blank else NOTHING) | known
 
 
 def _is_stored(one: Type) -> bool:

@@ -199,13 +199,8 @@ class Origins:
 
     @staticmethod
     def _held(op: Op, frame: Frame | None, keys: _Keys) -> _Steps:
-        if op.code == "item":
-            yield op.args[0], frame, (*keys, _constant(op.args[1]))
-        elif op.code == "unpack":
-            index, _, counted, starred = op.name
-            yield op.args[0], frame, (*keys, index if counted and not starred else None)
-        elif op.code == "iter":
-            yield op.args[0], frame, (*keys, None)
+        if op.code in ("item", "unpack", "iter"):
+            yield op.args[0], frame, (*keys, member_of(op))
         elif op.code == "store_item":
             key, wanted = _constant(op.args[1]), keys[-1] if keys else None
             if key is None or wanted is None or key == wanted:
@@ -366,7 +361,7 @@ class Origins:
             frame = self.frame(function, call, outer, owner)
             if each == place:
                 return frame
-            call, outer = _super_call(function), frame
+            call, outer = super_call(function), frame
         return None
 
     # Classes
@@ -540,6 +535,15 @@ def chosen(op: Op, keys: _Keys) -> Iterator[Op]:
     yield from op.args if part is None else [part]
 
 
+def member_of(op: Op) -> object:
+    """Which member of a value an operation takes, by its key or place; None where that is not
+    known."""
+    if op.code == "unpack":
+        index, _, counted, starred = op.name
+        return index if counted and not starred else None
+    return _constant(op.args[1]) if op.code == "item" else None
+
+
 def _constant(op: Op) -> object:
     return op.name if op.code == "const" else None
 
@@ -550,9 +554,8 @@ def _position(op: Op) -> int:
     return names.index(str(op.name[1])) - (names[0] in SELF)
 
 
-def _super_call(function: Function) -> Op | None:
+def super_call(function: Function) -> Op | None:
     """``super().__init__(…)``."""
-    for op in function.ops:
-        if op.code == "call" and op.args[0].code == "attr" and op.args[0].name == "__init__":
-            return op
-    return None
+    methods = ((op, op.args[0]) for op in function.coded("call"))
+    found = (op for op, each in methods if (each.code, each.name) == ("attr", "__init__"))
+    return next(found, None)

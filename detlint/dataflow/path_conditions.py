@@ -64,8 +64,7 @@ class Paths:
     @cached_property
     def _is_defined(self) -> bool:
         """Whether the function around one may define it."""
-        outer = self._function.outer
-        made = [x for x in outer.coded("function") if x.name is self._function] if outer else []
+        made = self._function.makers
         return not made or any(map(Paths(made[0].function, calls=self._calls).may_run, made))
 
     def _is_reached(self, op: Op) -> bool:

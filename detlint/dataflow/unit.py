@@ -302,13 +302,32 @@ class Unit(Editable[ast.AST]):
             self._functions[piece.start] = self._lowered(piece)
         return self._functions[piece.start]
 
+    def function_of(self, piece: Piece) -> Function | None:
+        """The same, with the module's for its own statements."""
+        return self.function(piece) if piece.kind else self.module
+
+    def functions_of(self, owner: str) -> Iterator[Function]:
+        """The methods of a class, and its body, as far as they parse; of no class of the file,
+        none."""
+        return filter(None, map(self.function, self.classes.get(owner, ())))
+
+    def definition(self, owner: str) -> ast.ClassDef | None:
+        """The statement that makes a class, without its methods."""
+        found = (each.node for each in self.functions_of(owner))
+        return next((each for each in found if isinstance(each, ast.ClassDef)), None)
+
+    def everything_of(self, owner: str) -> Iterator[Function]:
+        """The same with the functions that these define."""
+        for function in self.functions_of(owner):
+            yield from function.everything()
+
     def at(self, offset: int) -> Function | None:
         """What an offset lies in: a function or method, a class's body, or the module's. Raises
         UnparsedError."""
         piece = self.piece_at(offset)
         if piece is None:
             return None
-        found = self.function(piece) if piece.kind else self.module
+        found = self.function_of(piece)
         own = piece.kind or self._own_body is not None  # together, most statements parse
         if found is None or not (own or self._parsed(piece) is not None):
             raise UnparsedError
@@ -433,7 +452,7 @@ class Unit(Editable[ast.AST]):
 
         for piece in self.pieces:
             if holds(piece, parts) and (not beside or holds(piece, beside)):
-                found = self.function(piece) if piece.kind else self.module
+                found = self.function_of(piece)
                 if found is not None and (piece.kind or not module):
                     yield found
                 module |= not piece.kind
@@ -447,7 +466,7 @@ class Unit(Editable[ast.AST]):
             key = piece.start if piece.kind else -1
             if key not in seen:
                 seen.add(key)
-                found = self.function(piece) if piece.kind else self.module
+                found = self.function_of(piece)
                 if found is not None:
                     yield found
 
@@ -590,7 +609,7 @@ class Unit(Editable[ast.AST]):
         """The methods of a class, and its body, whose text holds a name. With no class, the
         functions at the top of the file, and the module."""
         pieces = self._pieces_naming(owner, name)
-        found = (self.function(piece) if piece.kind else self.module for piece in pieces)
+        found = map(self.function_of, pieces)
         return iter(dict.fromkeys(filter(None, found)))
 
     def stored_by(self, owner: str, name: str) -> Iterator[Op]:

@@ -64,18 +64,6 @@ PLAIN = frozenset(
     )
 )
 
-# Engines that only answer, by how they are imported. What trains and asks one for answers has a
-# word of the others.
-ENGINES = tuple(
-    f"{how} {name}"
-    for how in ("import", "from")
-    for name in ("vllm", "sglang", "lmdeploy", "tensorrt_llm")
-)
-TRAINING = (
-    *(".backward(", "rainer", "TrainingArg", "ptimizer", ".optim", ".fit(", ".train(", "train_"),
-    *("training_step", "LoraConfig", "get_peft_model", "loss", "finetun", "fine_tun", "fine-tun"),
-)
-
 # Names. What a loss compares with, what a loader gives, and what layers give.
 _TARGETS = words("gt groundtruth label labels target targets teacher tgt")
 _PICTURES = words("frame frames image images img imgs")

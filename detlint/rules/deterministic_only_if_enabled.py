@@ -129,7 +129,7 @@ class DeterministicOnlyIfEnabled(Rule):
             (backward and not operator_gradients.may_be_trained(operators, found))
             or operator_gradients.is_doubted(found)
             or operator_gradients.seems_exact(found)
-            or operator_gradients.serves(self.unit.text)
+            or self.unit.answering.serves
             or scans_rows(operators, found)
         )
         sure = Confidence.POSSIBLE if doubted else self.confidence

@@ -227,7 +227,7 @@ class EntropySeed(Rule):
             for place in mentions(self.unit.text, name):
                 piece = self.unit.piece_at(place)
                 if piece is not None and _speaks_of_seeds(self.unit.text[piece.start : piece.end]):
-                    function = self.unit.function(piece) if piece.kind else self.unit.module
+                    function = self.unit.function_of(piece)
                     yield from [function] if function is not None else []
 
     def _report_reseeding(self, call: Op) -> None:

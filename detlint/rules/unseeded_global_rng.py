@@ -268,12 +268,10 @@ class UnseededGlobalRng(Rule):
         """What draws from global generators, and from those that tasks share."""
         of_torch = list(cls._of_library(program, "torch", settings, trains=trains))
         told = trains and any(each.confidence >= cls.confidence for each in of_torch)
-        # Not where DET801 asks for the seed, nor, as that takes long, where nothing names it.
-        asks = any(program.holding("tensorflow")) and training(program) is None
         for library in GENERATORS:
             if library == "torch":
                 yield from of_torch
-            elif library == "tensorflow" and not asks:
+            elif library == "tensorflow" and not _asks_of_tensorflow(program):
                 yield from cls._built_too_soon(program) if trains else ()
             else:
                 yield from cls._of_library(program, library, settings, trains=trains, follows=told)
@@ -587,10 +585,7 @@ class UnseededGlobalRng(Rule):
                 remedy, edits = f"give the experiment one: {experiment}.add_config(seed=0)", ()
                 advised = remedy
             elif option := program.option_unset(seed):
-                value = program.value_unset(seed)
-                remedy = f"set {option.removeprefix('the setting ')} to {value} by default"
-                if option.startswith("--"):
-                    remedy = f"pass {option}{value and f' {value}'}, or make that the default"
+                remedy = _turned_on(option, program.value_unset(seed))
         return program.finding(cls, first, f"{unseeded}; {remedy}", advised, edits, confidence=sure)
 
     @classmethod
@@ -748,6 +743,18 @@ def _only(program: Program, seed: Located) -> str:
     option = program.option_unset(seed)
     only = f"only with {f'{option}, which is' if option else 'an option that is'}"
     return f"{program.shown(seed)} seeds it {only} off by default"
+
+
+def _turned_on(option: str, value: str) -> str:
+    """How a message says what turns an option on."""
+    if option.startswith("--"):
+        return f"pass {option}{value and f' {value}'}, or make that the default"
+    return f"set {option.removeprefix('the setting ')} to {value} by default"
+
+
+def _asks_of_tensorflow(program: Program) -> bool:
+    """Not where DET801 asks for the seed, nor, as that takes long, where nothing names it."""
+    return any(program.holding("tensorflow")) and training(program) is None
 
 
 def _seeded(program: Program) -> Sequence[str]:

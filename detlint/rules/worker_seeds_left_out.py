@@ -178,9 +178,7 @@ def _draws_without_state(made: Made) -> bool:
     running = (
         function
         for place in origins.lineage(made)
-        for piece in place.unit.classes[place.name]
-        if (outer := place.unit.function(piece)) is not None
-        for function in outer.everything()
+        for function in place.unit.everything_of(place.name)
     )
     return any(drawn_from(op) for function in running for op in function.ops)
 

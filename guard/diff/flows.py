@@ -391,7 +391,7 @@ class Flows:
     def wrote(self, node: Node) -> Iterator[Node]:
         """Statements that wrote into a file which a statement reads, as its name shows, or set a
         variable of the environment; the last first."""
-        names = set(self._file_names(node)) if self._reads_file(node) else set()
+        names = self._files_read(node) or set()
         variables = set(sources.variable_names(node.statement))
         if not names and not variables:
             return
@@ -408,17 +408,21 @@ class Flows:
     def _started(self, node: Node) -> list[Node]:
         """The program that was started last, where a statement reads a file that none wrote: a
         command need not name it. None makes what the system tells."""
-        is_read = self._reads_file(node) and not sources.calls(node.statement, sources.PROGRAMS)
         of_system = self._held(node).read & (traits.MEASURED | traits.ASKED) or self._is_fresh(node)
-        if not is_read or of_system or any(map(traits.of_file, self._file_names(node))):
+        if of_system or sources.calls(node.statement, sources.PROGRAMS):
+            return []
+        names = self._files_read(node)
+        if names is None or any(map(traits.of_file, names)):
             return []
         before = (each for each in reversed(self._writers) if each.order < node.order)
         started = (each for each in before if sources.calls(each.statement, sources.PROGRAMS))
         return list(islice(started, 1))
 
-    def _reads_file(self, node: Node) -> bool:
+    def _files_read(self, node: Node) -> set[object] | None:
+        """What may name the files that a statement reads; None of one that reads none."""
         is_read = sources.moves_file(node.statement) or any(self._handles(node))
-        return is_read or sources.calls(node.statement, sources.READING)
+        is_read = is_read or sources.calls(node.statement, sources.READING)
+        return set(self._file_names(node)) if is_read else None
 
     def _handles(self, node: Node) -> Iterator[Node]:
         """What opened the files that a statement reads from, or writes to."""

@@ -253,13 +253,7 @@ class Requests:
     def _siblings(self, function: Function) -> Iterator[Function]:
         """A function, or all that its class holds."""
         owner = function.class_name
-        pieces = self._unit.classes.get(owner, ())
-        if not pieces:
-            yield function
-        for each in pieces:
-            found = self._unit.function(each)
-            if found is not None:
-                yield found
+        return self._unit.functions_of(owner) if owner in self._unit.classes else iter((function,))
 
     def _is_frozen_tower(self, function: Function) -> bool:
         """Whether a class records no gradient in its forward."""
@@ -300,7 +294,7 @@ class Requests:
         """Whether the class of a method records no gradient somewhere, and learns nothing."""
         if function.class_name not in self._unit.classes:
             return False
-        methods = [x for each in self._siblings(function) for x in each.everything()]
+        methods = list(self._unit.everything_of(function.class_name))
         entered = (op for each in methods for op in each.ops if op.code == "enter")
         stops = any(inference.stops(op.args[0]) for op in entered)
         return stops and not any(inference.trains(each) or _backs(each) for each in methods)

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.calls import said, word_of
 from detlint.index.imports import without_imports
 from detlint.models import roles as rows
 from detlint.models.cells import COMMANDS, only_drives
@@ -21,6 +22,7 @@ from detlint.syntax.mentions import is_head
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from detlint.dataflow.ir import Op
     from detlint.notebooks.magics import Magic
     from detlint.sources.source import Source
 
@@ -135,21 +137,16 @@ def _writes(text: str, *, figures: bool) -> bool:
     return beside or written or says_in_code(text, rows.MODES_OF_WRITING)
 
 
-def left_of_trial(block: str) -> tuple[str, set[str]] | None:
+def left_of_trial(calls: Iterable[Op]) -> tuple[str, set[str]] | None:
     """The calls of a block that tries something, but those that write what it removes, and the
     functions that do: ``save("a")``, ``os.remove("a")``; None if one trains by its name."""
-    try:
-        calls = [each for each in ast.walk(ast.parse(block)) if isinstance(each, ast.Call)]
-    except SyntaxError:
+    named = [(each, set(map(ast.dump, each.call_node.args))) for each in calls]
+    if any(each.args[0].code != "attr" and _may_train(word_of(each)) for each, _ in named):
         return None
-    calls.sort(key=lambda each: each.lineno)
-    named = [(each, ast.unparse(each.func), set(map(ast.dump, each.args))) for each in calls]
-    gone = {x: each.lineno for each, name, args in named if name in rows.REMOVES for x in args}
-    kept = [each for each, _, args in named if all(gone.get(x, 0) < each.lineno for x in args)]
-    if any("." not in name and _may_train(name) for _, name, _ in named):
-        return None
-    removed = {name.rpartition(".")[2] for each, name, _ in named if each not in kept}
-    return "\n".join(map(ast.unparse, kept)), removed
+    gone = {x: each.row for each, given in named if said(each) in rows.REMOVES for x in given}
+    removed = [each for each, given in named if any(gone.get(x, 0) >= each.row for x in given)]
+    kept = [ast.unparse(each.node) for each, _ in named if each not in removed]
+    return "\n".join(kept), set(map(word_of, removed))
 
 
 def writes_rows(text: str) -> bool:

@@ -346,9 +346,8 @@ def _places(call: Op, value: Op) -> bool:
 
 def _calls_in(unit: Unit, owner: str) -> Iterator[Op]:
     """The calls in the methods of a class."""
-    for piece in unit.classes.get(owner, ()):
-        function = unit.function(piece)
-        yield from function.all_coded("call") if function is not None else ()
+    for function in unit.everything_of(owner):
+        yield from function.coded("call")
 
 
 def gives_weights(call: Op) -> bool:

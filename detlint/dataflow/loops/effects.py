@@ -20,7 +20,7 @@ from detlint.dataflow.loops.round_variables import Variables
 from detlint.dataflow.loops.rounds import SEEDING, Round, is_same, is_shared_out, looped
 from detlint.dataflow.orders.expected import is_named
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
-from detlint.dataflow.path_conditions import Paths
+from detlint.dataflow.path_conditions import Paths, implies
 from detlint.dataflow.references import is_only_changed, stores_of
 from detlint.dataflow.slices import LEAVING, STATES, closure, readers, states_before
 from detlint.grouping import grouped
@@ -640,8 +640,8 @@ def _is_bound_again(value: Op, read: Op) -> bool:
     """Whether a function inside reads a name that is bound to something else before."""
     if read.code != "free":
         return False
-    made = (op for op in value.function.ops if op.code == "function" and op.name is read.function)
-    defined = next(made, None)
+    made = value.function.coded("function")
+    defined = next((op for op in made if op.name is read.function), None)
     inner = value.region if value.region.loops else None
     if defined is not None and inner is not None and defined.within(inner):
         return defined.place > value.place
@@ -661,13 +661,17 @@ def _says_one(compare: Op) -> bool | None:
 
 def _decides(test: Op, compare: Op, use: Op, one: bool) -> bool:
     """Whether a use is reached only where a comparison, part of a test, comes out so."""
+
+    def says(part: Op, *, holds: bool) -> bool:
+        return part is compare and holds is one
+
     if test.name == "assert":
-        return test.place < use.place and _implied(test.args[0], compare, holds=True) == one
+        return test.place < use.place and implies(test.args[0], says, holds=True)
     after = use.function.ops[test.place :]
     regions = dict.fromkeys(x.region for x in after if x.region.head is test)
     for region in regions:
         if use.within(region):
-            return _implied(test.args[0], compare, holds=region.kind == "if") == one
+            return implies(test.args[0], says, holds=region.kind == "if")
     leaves = {
         region.kind
         for region in regions
@@ -676,19 +680,7 @@ def _decides(test: Op, compare: Op, use: Op, one: bool) -> bool:
     }
     if not leaves or test.place > use.place:
         return False
-    return _implied(test.args[0], compare, holds="if" not in leaves) == one
-
-
-def _implied(condition: Op, compare: Op, *, holds: bool) -> bool | None:
-    """What a comparison must give where a condition that it is part of holds, or fails."""
-    if condition is compare:
-        return holds
-    if condition.code == "not":
-        return _implied(condition.args[0], compare, holds=not holds)
-    if condition.code == "boolean" and (condition.name == "And") == holds:
-        told = [_implied(each, compare, holds=holds) for each in condition.args]
-        return next((each for each in told if each is not None), None)
-    return None
+    return implies(test.args[0], says, holds="if" not in leaves)
 
 
 def _tests_of(op: Op) -> Iterator[Op]:

@@ -73,7 +73,7 @@ class ModuleClass:
             if current in found:
                 continue
             found.append(current)
-            node = self._definition(current)
+            node = self.unit.definition(current)
             if node is None or node.keywords:
                 return []
             for base in node.bases:
@@ -86,13 +86,6 @@ class ModuleClass:
                     return []
         return found if is_module else []
 
-    def _definition(self, name: str) -> ast.ClassDef | None:
-        for piece in self.unit.classes[name]:
-            function = self.unit.function(piece) if piece.kind == "class" else None
-            if function is not None and isinstance(function.node, ast.ClassDef):
-                return function.node
-        return None
-
     def _base(self, node: ast.expr) -> str:
         node = node.value if isinstance(node, ast.Subscript) else node
         root, _, rest = ast.unparse(node).partition(".")
@@ -103,12 +96,7 @@ class ModuleClass:
     @cached_property
     def functions(self) -> list[Function]:
         """What the class and its bases run."""
-        found = []
-        for name in self.family:
-            for piece in self.unit.classes[name]:
-                function = self.unit.function(piece)
-                found += list(function.everything()) if function is not None else []
-        return found
+        return [each for name in self.family for each in self.unit.everything_of(name)]
 
     # What it keeps
 
@@ -337,10 +325,7 @@ class Elsewhere:
     def _ops(self, offsets: Iterable[int]) -> Iterator[tuple[str, Op]]:
         """The operations of the parts that they lie in, each with its class."""
         unit = self._unit
-        parts = (
-            (each.owner, unit.function(each) if each.kind else unit.module)
-            for each in self._pieces(offsets)
-        )
+        parts = ((each.owner, unit.function_of(each)) for each in self._pieces(offsets))
         for owner, function in dict.fromkeys(parts):
             for inner in function.everything() if function is not None else ():
                 yield from ((owner, op) for op in inner.ops)
@@ -399,7 +384,7 @@ def fillers(unit: Unit, name: str) -> Iterator[str]:
     that is "", by their last words; "" for what runs with the file."""
     at = _places(unit, (*_PARAMETERS, name))
     for piece in dict.fromkeys(filter(None, map(unit.piece_at, at))):
-        function = unit.function(piece) if piece.kind else unit.module
+        function = unit.function_of(piece)
         ops = (op for each in function.everything() for op in each.ops) if function else ()
         if any(_initialises_each(op) or _fills_attribute(op, name) for op in ops):
             yield piece.name if piece.kind == "function" else ""

@@ -448,12 +448,10 @@ def kept(unit: Unit, owner: str, name: str) -> Iterator[tuple[int, int, list[str
 
 def _named_in(unit: Unit, owner: str) -> Iterator[tuple[str, int]]:
     """The qualified names that a class uses, and in which lines."""
-    for piece in unit.classes.get(owner, ()):
-        function = unit.function(piece)
-        for each in function.everything() if function is not None else ():
-            for op in each.ops:
-                for name in unit.values.qualified(op) if op.code in _NAMING else ():
-                    yield from ((name, use.row) for use in op.uses)
+    for function in unit.everything_of(owner):
+        for op in function.ops:
+            for name in unit.values.qualified(op) if op.code in _NAMING else ():
+                yield from ((name, use.row) for use in op.uses)
 
 
 def _only_holds(place: Place | None) -> bool:

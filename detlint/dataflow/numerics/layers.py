@@ -147,9 +147,8 @@ class Layers:
 
     def listed(self, owner: str) -> Iterator[Op]:
         """Where a class that is a list of layers goes through itself."""
-        for piece in self.unit.classes.get(owner, ()):
-            function = self.unit.function(piece)
-            for own in function.all_coded("param") if function is not None else ():
+        for function in self.unit.everything_of(owner):
+            for own in function.coded("param"):
                 if own.is_self:
                     yield from (use for use in own.uses if _goes_through(use))
 
@@ -258,9 +257,8 @@ class Layers:
                 yield self._class_weighs(place._replace(name=own), depth + 1)
             else:
                 yield rows.has_weights(base) is True
-        for piece in place.unit.classes[place.name]:
-            function = place.unit.function(piece)
-            for call in function.all_coded("call") if function is not None else ():
+        for function in place.unit.everything_of(place.name):
+            for call in function.coded("call"):
                 yield self._makes(call, depth)
 
     def _makes(self, call: Op, depth: int) -> bool:

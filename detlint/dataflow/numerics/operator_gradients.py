@@ -7,38 +7,30 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.learning.inference import (
     has_no_backward,
     only_answers,
     own_names,
     takes_cache,
 )
+from detlint.dataflow.numerics.cuts import is_cut_off
 from detlint.dataflow.numerics.gradients import NEEDED, NONE, UNKNOWN
 from detlint.dataflow.numerics.layers import is_of_module, word_of
-from detlint.dataflow.numerics.tensors import function_of, gives_places, method_of
+from detlint.dataflow.numerics.tensors import method_of
 from detlint.dataflow.path_conditions import decided, implies
 from detlint.dataflow.slices import closure
 from detlint.models import gradients as rows
-from detlint.models import layers, tensors, training
+from detlint.models import layers, training
 from detlint.models.attention import holds_cache
 from detlint.models.operators import OWN, SECOND
-from detlint.syntax.layout import says_in_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.numerics.gradients import Gradients
     from detlint.dataflow.numerics.operators import Match, Operators
 
 _MOST = 20  # functions that call one another
 _CALLS = 3  # from a function without gradients to the one that is asked about
-# Of what an operator gives: operations that end a gradient, take a part, or give another type.
-_ENDS = frozenset(("compare", "format", "text"))
-_PARTS = frozenset(("item", "unpack"))
-_TYPED = frozenset(("to", "type"))
-_FOLLOWED = 60  # values that a result is followed through
 
 
 def may_differ(operators: Operators, found: Match) -> bool:
@@ -287,12 +279,6 @@ def _goes_back(outer: Function) -> bool:
     )
 
 
-@lru_cache(maxsize=4)  # each finding in a file asks
-def serves(text: str) -> bool:
-    """Whether a file is about an engine that serves models, and nothing in it trains one."""
-    return says_in_code(text, rows.ENGINES) and not says_in_code(text, rows.TRAINING)
-
-
 def is_off_gpu(op: Op) -> bool:
     """Whether code is the branch for where there is no GPU: ``if torch.cuda.is_available(): …
     else: …``, ``if not x.is_cuda``."""
@@ -315,81 +301,3 @@ def runs_on_cpu(operators: Operators, found: Match) -> bool:
         and found.input is not None
         and operators.tensors.lies_on_cpu(found.input)
     )
-
-
-# What becomes of what an operator gives: whether a backward can go through it at all.
-
-
-def is_cut_off(result: Op) -> bool:
-    """Whether what a call gives is read only where no gradient comes back: ``x.data``,
-    ``x.max(dim=1)[1]``, ``x > 0``. Nor has it a gradient if it is written to ``out``."""
-    if result.given("out") is not None:
-        return True
-    follower = _Cuts(result.function.unit)
-    return follower.stays(result) and follower.ended
-
-
-class _Cuts(Forwards):
-    """``ended``: a use ends a gradient, more than asking for a size or a type."""
-
-    ends = frozenset(("drop", "test"))
-    same = frozenset(
-        (
-            *("augment", "binary", "boolean", "change", "choice", "comprehension", "declared"),
-            *("free", "item", "iter", "list", "phi", "slice", "star", "store_item", "tuple"),
-            *("unary", "unpack"),
-        )
-    )
-    most = _FOLLOWED
-    ended = False
-
-    def step(self, use: Op, value: Op) -> Iterable[Op]:
-        if use.code in _ENDS or (use.code in _PARTS and _chooses_places(value, use)):
-            return self._end()
-        return super().step(use, value)
-
-    def _end(self) -> Iterable[Op]:
-        self.ended = True
-        return ()
-
-    def _to_store_attr(self, use: Op, _: Op) -> Iterable[Op]:
-        return self._end() if use.name == "data" else self.escape()  # ``x.data = y``
-
-    _to_store_global = Forwards.escape
-
-    def _to_attr(self, use: Op, _: Op) -> Iterable[Op]:
-        name, called = str(use.name), use.calls
-        if name in rows.CUTS or (name == "indices" and gives_places(use.args[0])):
-            return self._end()
-        if name in rows.MEASURES:
-            return ()
-        if called:
-            cuts = name in tensors.INTEGERS or (name in _TYPED and all(map(_is_to_whole, called)))
-            return self._end() if cuts else called
-        return [use] if name in rows.OWN else self.escape()
-
-    def _to_call(self, call: Op, value: Op) -> Iterable[Op]:
-        if call.args[0] is value:
-            return self.escape()
-        owner, _, word = function_of(call).rpartition(".")
-        cuts = owner.startswith("torch") and word in rows.CUTS | tensors.INTEGERS
-        if cuts or owner in rows.SHOWS or f"{owner}.{word}" in layers.PARAMETERS:
-            return self._end()
-        if owner in ("torch", "torch.nn.functional"):
-            return [call]
-        # ``result.append(x)`` gives the list its next state; a method of a tensor computes.
-        states = [x for x in call.uses if x.code == "change"] if method_of(call) else ()
-        return states or self.escape()
-
-
-def _is_to_whole(call: Op) -> bool:
-    """``x.to(torch.uint8)``: whole numbers have no gradient."""
-    names = [name for _, given in call.arguments() for name in given.values.qualified(given)]
-    words = (name.removeprefix("torch.") for name in names if name.startswith("torch."))
-    return not tensors.INTEGER_TYPES.isdisjoint(words)
-
-
-def _chooses_places(value: Op, use: Op) -> bool:
-    """``x.max(dim=1)[1]``, ``_, places = x.max(dim=1)``."""
-    index = use.name[0] if use.code == "unpack" else use.args[1].name
-    return index == 1 and gives_places(value)

@@ -16,6 +16,7 @@ from detlint.dataflow.numerics.layers import moved
 from detlint.dataflow.numerics.operator_gradients import may_differ
 from detlint.dataflow.numerics.sizes import Sizes
 from detlint.dataflow.numerics.tensors import INTEGER, Tensors
+from detlint.dataflow.origins import super_call
 from detlint.dataflow.slices import alternatives, closure
 from detlint.grouping import grouped
 from detlint.models.operators import INDEXED
@@ -325,7 +326,7 @@ class Operators:
         if name not in self.unit.classes or not self._runs_base(name):
             return None
         maker = self.unit.defined("__init__", name)
-        decides = call if maker is None else _base_call(maker)
+        decides = call if maker is None else super_call(maker)
         for base in self.unit.qualified_bases(name) if decides else ():
             for row, usage in self._rows.get(_public(base), ()):
                 if decides is None or usage.called:
@@ -443,15 +444,6 @@ def _base_calls(function: Function) -> Iterator[Op]:
             supers = "builtins.super" in function.unit.values.called(method.args[0])
             if supers or (call.args[1:] and call.args[1].is_self):
                 yield call
-
-
-def _base_call(maker: Function) -> Op | None:
-    """``super().__init__(…)``."""
-    for call in maker.coded("call"):
-        method = call.args[0]
-        if method.code == "attr" and method.name == "__init__":
-            return call
-    return None
 
 
 def _gets(op: Op) -> bool:

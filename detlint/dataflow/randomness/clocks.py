@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import bound, word_of
-from detlint.dataflow.ends import NOWHERE, STORES, End, acts, decided, ends_of, is_told, tested
+from detlint.dataflow.ends import NOWHERE, STORES, Acts, End, decided, ends_of, is_told, tested
 from detlint.dataflow.randomness.entropy import Entropies, Entropy, source
 from detlint.dataflow.slices import ahead, behind, closure
 from detlint.dataflow.unit import Unit
@@ -243,20 +243,35 @@ def _conditions(function: Function, truths: bool) -> Iterator[tuple[Op, Sequence
 def _decides(test: Op, entropies: Entropies) -> bool:
     """Whether a test decides anything but times, counts that begin anew, as of what is logged now
     and then, and what is only shown."""
-
-    def is_idle(op: Op) -> bool:
-        if op.code in STORES:
-            return _is_time(entropies.of(op.args[-1])) or _counts(op)
-        given = [value for _, value in op.arguments()] if op.is_dropped else []
-        keeps = bool(given) and all(_is_time(entropies.of(each)) for each in given)
-        return keeps or _is_time(entropies.of(op))
-
     for each in decided(test):
         counts = any(arg.code == "augment" and arg.name in _COUNTING for arg in each.args)
         ends = NOWHERE if counts else ends_of(each, picks=True)
         if ends is End.ELSE and not _is_time(entropies.of(each)):
             return True
-    return acts(test, is_idle)
+    return _BesideTimes(entropies).by(test)
+
+
+class _BesideTimes(Acts):
+    """The same of all but times and counts, also by functions that are not seen."""
+
+    def __init__(self, entropies: Entropies) -> None:
+        self._entropies = entropies
+
+    def may_be_read(self, store: Op) -> bool:
+        return any(True for _ in store.function.unit.reads("global", str(store.name)))
+
+    def is_idle(self, op: Op) -> bool:
+        if op.code in STORES:
+            return self._is_time(op.args[-1]) or _counts(op)
+        given = [value for _, value in op.arguments()] if op.is_dropped else []
+        return (bool(given) and all(map(self._is_time, given))) or self._is_time(op)
+
+    def _is_time(self, value: Op) -> bool:
+        return _is_time(self._entropies.of(value))
+
+    def may_do_more(self, call: Op) -> bool:
+        own = call.args[0].code in ("free", "global", "param")
+        return own and not any(each.startswith("builtins.") for each in call.called)
 
 
 def _counts(store: Op) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import bound, last_of, word_of
-from detlint.dataflow.origins import chosen
+from detlint.dataflow.origins import chosen, member_of
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import ahead
 from detlint.models import names, randomness
@@ -227,13 +227,7 @@ def _members(op: Op, keys: tuple[object, ...]) -> Iterator[tuple[Op, tuple[objec
     if op.code in ("list", "tuple"):
         yield from ((each, keys[:-1]) for each in chosen(op, keys))
         return
-    key: object = None
-    if op.code == "unpack":
-        index, _, counted, starred = op.name
-        key = index if counted and not starred else None
-    elif op.code == "item":
-        key = op.args[1].name if op.args[1].code == "const" else None
-    yield op.args[0], (*keys, key)
+    yield op.args[0], (*keys, member_of(op))
     yield from ((each, ()) for each in op.args[1:])
 
 
@@ -255,8 +249,7 @@ def _of_attribute(op: Op, keys: tuple[object, ...]) -> Iterator[tuple[Op, tuple[
     owners = op.args[0].args if op.args[0].code == "phi" else [op.args[0]]
     unit = op.function.unit
     for owner in owners:
-        made = owner.code == "call" and not _is_source(owner)
-        if made:
+        if owner.code == "call" and source(owner) is None:
             given = owner.given(str(op.name))
             yield from [(given, keys)] if given is not None else []
         elif unit.values.owner(owner):
@@ -264,12 +257,6 @@ def _of_attribute(op: Op, keys: tuple[object, ...]) -> Iterator[tuple[Op, tuple[
             yield from ((each, keys) for each in held)
         else:
             yield owner, ()
-
-
-def _is_source(call: Op) -> bool:
-    called = call.called
-    known = any(each in randomness.ENTROPY for each in called) or _reads_clock(call)
-    return known or bool(drawn_from(call))
 
 
 def _made_of(value: Op) -> Iterator[Op]:

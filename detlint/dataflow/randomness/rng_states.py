@@ -33,7 +33,7 @@ class States:
         """Whether the generator's state, which was read before a call that seeds, is put back."""
         row = self._unit.values.function_row(call)
         libraries = row.seeds if row is not None else ()
-        libraries = libraries or (("torch",) if "torch.seed" in self._called(call) else ())
+        libraries = libraries or (("torch",) if "torch.seed" in call.called else ())
         return any(any(self._around(call, each)) for each in libraries)
 
     def holds_apart(self, call: Op, library: str) -> bool:
@@ -79,13 +79,13 @@ class States:
     def is_put_back(self, call: Op) -> bool:
         """Whether a call gives a generator a state that the program took from it before, in this
         run or in one that this may go on with: behind a test, and held by a name."""
-        libraries = [randomness.RESTORING.get(name) for name in self._called(call)]
+        libraries = [randomness.RESTORING.get(name) for name in call.called]
         library = next(filter(None, libraries), "")
         if not library or len(call.args) < 2:
             return False
         taken = randomness.STATES[library]
         behind = list(self._behind(call.args[1]))
-        if any(self._forks(call)) or any(not taken.isdisjoint(self._called(x)) for x in behind):
+        if any(self._forks(call)) or any(not taken.isdisjoint(x.called) for x in behind):
             return True
         return may_not_run(call) and any(map(self._is_held_by_name, behind))
 
@@ -104,13 +104,10 @@ class States:
         states = randomness.STATES.get(library, ())
         return any(
             drawn_from(each) == library
-            or f"{library}.initial_seed" in self._called(each)
-            or not set(states).isdisjoint(self._called(each))
+            or f"{library}.initial_seed" in each.called
+            or not set(states).isdisjoint(each.called)
             for each in made_of
         )
-
-    def _called(self, op: Op) -> list[str]:
-        return op.called
 
     def _seeds(self, op: Op) -> bool:
         row = self._unit.values.function_row(op) if op.code == "call" else None
@@ -120,7 +117,7 @@ class States:
         """What reads the state before an operation, and where that is put back after it."""
         saved = randomness.STATES.get(library, frozenset())
         for place, state in self._states(op.function):
-            if place > op.place > state.place and not saved.isdisjoint(self._called(state)):
+            if place > op.place > state.place and not saved.isdisjoint(state.called):
                 yield state, place
 
     def _states(self, function: Function) -> list[tuple[int, Op]]:
@@ -130,14 +127,14 @@ class States:
                 (op.place, value)
                 for op in function.coded("call")
                 for _, value in op.arguments()
-                if value.code == "call" and not _READING.isdisjoint(self._called(value))
+                if value.code == "call" and not _READING.isdisjoint(value.called)
             ]
         return self._restored[function]
 
     def _forks(self, op: Op) -> Iterator[Op]:
         """``with torch.random.fork_rng():`` around an operation, after which all is as before."""
         for each in contexts(op):
-            names = self._called(each.args[0])
+            names = each.args[0].called
             if any(name.rpartition(".")[2] == "fork_rng" for name in names):
                 yield each
 
