@@ -19,38 +19,35 @@ if TYPE_CHECKING:
     from guard.diff.situations import Situation
     from guard.diff.walks import Draw
 
-_ORDER = (
-    "Look at what the order comes from: a listing of files that is not sorted, names that are "
-    "drawn anew, a set, a dictionary filled by threads, workers that hand out what is ready first "
-    "(in_order=False)."
+# What differs most often, in whatever a difference comes from.
+LOOK = (
+    "Look at {}: a set or a listing that is not sorted, a generator without a seed, the time, "
+    "hash() and id(), a thread or a wait for some seconds, memory that nothing has written, a file "
+    "that one run saw and the other did not, or that another program writes."
 )
-_CONTENT = (
-    "Look at what it is made from, by a loader, its sampler and its transforms or by other code: a "
-    "generator object without a seed (numpy.random.default_rng(), random.Random()), the time, "
-    "hash(), a thread or a limit in seconds, memory from torch.empty or numpy.empty; then at files "
-    "that another program writes, or that one run saw and the other did not."
+_ORDER = LOOK.format("what the order comes from, and at workers with in_order=False")
+_CONTENT = LOOK.format(
+    "what it is made from, by a loader, its sampler and transforms or other code"
 )
-_BETWEEN = (
-    "Look at what the program does with the batch before it calls the model: noise, a mask, mixing "
-    "or augmentation from a generator without a seed, memory that is not written, the time."
-)
-_DECIDED = (
-    "Look at what decides whether it is given: a condition on time, a wait that ends after some "
-    "seconds, a file that is there or not, a thread that is done or not."
-)
+_BETWEEN = LOOK.format("what the program does with the batch before it calls the model")
+_DECIDED = LOOK.format("what decides whether it is given")
 _NOTHING = "NoneType"
 SEEDING = (
     "Seed it before anything draws from it: `python -m guard run` seeds all of them, and "
     "guard.enable(seed=…) does in the program."
 )
+WRITING = (
+    "Write every element before it is read: torch.zeros in the place of torch.empty and of tensors "
+    "made by their size alone, as by torch.FloatTensor(n), and out= beside where= of NumPy's "
+    "functions. Fill what resize_ adds, or read only as far as has been written. Under `python -m "
+    "guard run` torch fills its own memory, and NumPy does not, so that it is at least the same in "
+    "each run."
+)
 _OWN = (
     "Give it a fixed seed where it is made, with its manual_seed(): torch.manual_seed and "
     "`python -m guard run` seed the global generators alone, and its seed() takes one by chance."
 )
-DRAWING = (
-    "Look for what one run draws and the other does not: a condition on time, on a file or on the "
-    "order of a set, a thread that shares the generator, a retry."
-)
+DRAWING = LOOK.format("what one run draws and the other does not")
 _LOOKED = 20_000  # steps, at most
 _ENOUGH = 0.5  # of those that differ and have come in the other run's steps as well
 

@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from guard.diff.alignment import find_mismatch, output_of, owner
-from guard.diff.batches import DRAWING, drawn, judge_batch
+from guard.diff.batches import DRAWING, LOOK, WRITING, drawn, judge_batch
 from guard.diff.differences import Cause, Difference, apart
 from guard.diff.names import INPUT, count, describe, generator, is_random, listed, packet
 from guard.diff.pairs import HELD, RUNS, key
@@ -28,14 +28,8 @@ if TYPE_CHECKING:
     from guard.observe.places import Place
     from guard.trace import Event
 
-_ADVICE = (
-    "Look at what decides there whether this runs: a condition on time, on a file that is there "
-    "or not, on the order of a set or a listing, on a thread that is done or not."
-)
-_MADE = (
-    "Look at what the order comes from in which layers are made: a set, a listing of files that is "
-    "not sorted, a dictionary filled by threads."
-)
+_ADVICE = LOOK.format("what decides there whether this runs")
+_MADE = LOOK.format("what the order comes from in which layers are made")
 _AGAIN = " It is the same again at the end of the step: what was drawn in between may not be."
 
 
@@ -108,18 +102,8 @@ _REPEAT = (
     "`python -m guard verify` finds the operator. Under `python -m guard run` torch takes kernels "
     "that repeat, and refuses operators that have none."
 )
-_SAME_ENVIRONMENT = (
-    "Record both runs in the same environment, to see whether anything else differs."
-)
-_WRITE = (
-    "Look for torch.empty, new_empty, empty_like, resize_ or numpy.empty of which not every "
-    "element "
-    "is written before it is read; `python -m guard run` fills such memory with NaN."
-)
-_FROM_OUTSIDE = (
-    "Look at what that number or tensor is computed from: a clock, a draw from a generator without "
-    "a seed, a file, an array of NumPy."
-)
+_SAME_ENVIRONMENT = "Record both runs in one environment, to see whether anything else differs."
+_FROM_OUTSIDE = LOOK.format("what that number or tensor is computed from")
 _OPEN = " Parameters were not recorded before it: they may differ."
 
 
@@ -128,7 +112,7 @@ def _judge_forward(situation: Situation) -> Verdict:
     if explaining := explaining_generators(situation.parting, made_before=False):
         return drawn(situation, explaining)
     if _looks_unwritten(situation):
-        return Verdict(Cause.UNWRITTEN_MEMORY, _odd(situation), _WRITE)
+        return Verdict(Cause.UNWRITTEN_MEMORY, _odd(situation), WRITING)
     what = situation.what
     why = f"Everything recorded before {what} agrees, and {what} does not: {_source(situation)}"
     held = situation.parting.position or any(each.kind == "parameter" for each in situation.before)
@@ -142,7 +126,7 @@ def _judge_backward(situation: Situation) -> Verdict:
     first, _ = situation.both
     place = situation.place_of(first) or _of_module(situation)
     if _looks_unwritten(situation):
-        return Verdict(Cause.UNWRITTEN_MEMORY, _odd(situation), _WRITE, place=place)
+        return Verdict(Cause.UNWRITTEN_MEMORY, _odd(situation), WRITING, place=place)
     same, total = situation.gradients
     agree = f"({count(same, 'gradient')} of {total:,} agree)"
     if any(each.kind == "output" for each in situation.before):
@@ -166,7 +150,7 @@ def _judge_operator(situation: Situation) -> Verdict:
         return _came_from_nowhere(situation)
     if packet(first.name).startswith(("empty", "new_empty", "resize")):
         why = "gives memory that holds something else in each run, and it is compared."
-        return Verdict(Cause.UNWRITTEN_MEMORY, f"{situation.what} {why}", _WRITE)
+        return Verdict(Cause.UNWRITTEN_MEMORY, f"{situation.what} {why}", WRITING)
     if is_random(first.name):
         if situation.generators:
             return drawn(situation, situation.generators)
@@ -215,7 +199,7 @@ def _came_from_nowhere(situation: Situation) -> Verdict:
     why = f"What went into {what} differs, and what every operator before it gave agrees"
     if any("empty" in name for name in ran):
         why += ": it holds memory that was allocated there and not written."
-        return Verdict(Cause.UNWRITTEN_MEMORY, why, _WRITE)
+        return Verdict(Cause.UNWRITTEN_MEMORY, why, WRITING)
     why += ", so that it comes from outside of the recorded operators: from NumPy, from a file, "
     why += f"or from memory allocated before {'the step' if first.module == '' else 'it'}."
     if situation.environment:
@@ -247,18 +231,9 @@ def _of_module(situation: Situation) -> Place | None:
     return next((each.place for each in events if each.kind == "loss"), None)
 
 
-_SETTING = (
-    "Look at what sets it: an argument, a configuration, a scheduler that counts steps or epochs, "
-    "or one that reads a metric which is not recorded."
-)
-_UNSEEDED = (
-    "Seed before the model is made, as `python -m guard run` does, or load the same weights in "
-    "both runs."
-)
-_NOT_THE_SEED = (
-    "Look at what else the initial values come from: memory that is never written (torch.empty), a "
-    "generator object without a seed, the order of a set or a dictionary, a file, the time."
-)
+_SETTING = LOOK.format("what sets it, such as an argument or a scheduler")
+_UNSEEDED = "Seed before the model is made, as `python -m guard run` does, or load its weights."
+_NOT_THE_SEED = LOOK.format("what else the initial values come from")
 
 
 def _judge_state(situation: Situation) -> Verdict:

@@ -27,10 +27,7 @@ _AHEAD = 10  # steps, at most, that a rank goes on beside one that has yet to wr
 _WORDS = ("first", "second")
 _BY_SEEDS = (Cause.GENERATOR, Cause.INITIALISATION)
 _CUT_OFF = {"stopped", "failed"}  # the recording ended, and not the run
-_ADVICE = (
-    "Look at what ends the shorter one: its own output, an error, the machine's memory (a process "
-    "that is killed says nothing), a condition that stops training early."
-)
+_ADVICE = "Look at what ends the shorter one: its output, an error, a condition, a lack of memory."
 
 
 Track = tuple[int, str]  # a rank, and a task of its threads; "" of its first thread

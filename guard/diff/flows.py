@@ -13,6 +13,7 @@ name alone, and by a name and its file.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -54,13 +55,6 @@ def _opaque(node: Node) -> dict[Path, int]:
     reads = node.first.reads if node.first is not None else ()
     pairs = zip(node.statement.reads, reads, strict=False)
     return {path: d for path, d in pairs if d & OPAQUE or (not d and len(path) > 1)}
-
-
-def _binds_opaque(node: Node) -> bool:
-    """Whether a name that it binds is told by its identity alone: of ``train, val = loaders()``,
-    what the call gives is not (it is odd, and no None), and each part of it is."""
-    gave = node.first.gave if node.first is not None else ()
-    return any(each & OPAQUE for each in gave[: len(node.statement.writes)])
 
 
 def _is_ended(node: Node) -> bool:
@@ -214,11 +208,28 @@ class Flows:
             self._branched[frame_of(node)] = node.origins
         self.tainted.append(node)
         for path, pair in gives:
-            self._write(node, path, pair)
+            self._write(self._giving(node, path), path, pair)
         if not self._inserts(node):
             self._hand_on(node, [path for path, _ in gives])
         self._give_back(node)
         self._escape(node)
+
+    def _giving(self, node: Node, path: Path) -> Node:
+        """What gives a path its value: of a statement that binds several, as it has the origins of
+        this one. Of ``rows, took = read()``, with ``return list(found), clock() - began``, what
+        differs of the rows is no clock's."""
+        targets, below = sources.targets_of(node.statement), [e for e in node.below if e.differs]
+        whole, values = node, sources.values_of(node.statement)
+        if path in targets and not values and len(below) == 1:
+            called = node.statement.calls[0].rpartition(".")[2]
+            ends = (each for each in below[0].nodes if each.is_last)
+            whole = next(ends if below[0].call.name.endswith(called) else iter(()), node)
+            values = sources.values_of(whole.statement)
+        if path not in targets or len(values) != len(targets):
+            return node
+        part = whole.made_by(values[targets.index(path)])
+        part.origins = self._of(part)
+        return replace(node, origins=part.origins) if part.origins else node
 
     def _hand_on(self, node: Node, paths: Iterable[Path]) -> None:
         """What a thread writes, or puts, into what it was given comes to others."""
@@ -356,7 +367,19 @@ class Flows:
         found = found or self._of_file(node) or self._gone_through(node, _DEEP, is_given=True)
         if sources.counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
-        return found or self._of_collected(node) or self._of_factory(node) or frozenset((node,))
+        found = found or self._of_collected(node) or self._of_factory(node)
+        return found or self._of_shared(node) or frozenset((node,))
+
+    def _of_shared(self, node: Node) -> Origins:
+        """Of what a statement reads that processes share, what has changed it there first, where
+        all of that is over in both runs: what came of it is the order in which they did."""
+        if not self._held(node).read & traits.SHARED:
+            return NOTHING
+        others = [e for e in self.nodes if e.process != "main" and sources.adds(e.statement)]
+        others = [e for e in others if self._held(e).read & traits.SHARED]
+        pairs = ((e.ran_in(run), node.ran_in(run)) for e in others for run in (0, 1))
+        is_over = all(0 < ran.ended < own.began for ran, own in pairs if ran and own)
+        return frozenset(others[:1] if is_over else ())
 
     def _resumed(self, node: Node) -> Origins:
         """Where a coroutine goes on in whose place another one does in the other run."""
@@ -707,7 +730,9 @@ class Flows:
                 found = (self._any[run].last(key, ran.began) for key in keys for run, ran in rans)
                 yield from filter(None, found)
         if is_taking:
-            binds = _binds_opaque(node)
+            # ``train, val = loaders()``: all of it is told by what it holds, and no part of it
+            gave = node.first.gave[: len(node.statement.writes)] if node.first is not None else ()
+            binds = any(each & OPAQUE for each in gave)
             for each in round_that_called(node).below:
                 if each.first and each.first.result & (OPAQUE | binds):
                     # a generator goes on after the value that it gave in this round

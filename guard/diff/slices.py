@@ -48,6 +48,9 @@ def find(flows: Flows, difference: Difference) -> Found:
             origins = each.origins or flows.behind(each)
             if not origins and _is_going_on(each) and (parted or not flows.origins):
                 origins = frozenset((each,))
+            is_of_one = each.first is None or each.second is None
+            if not origins and each.is_in_thread and each.cause is None and is_of_one:
+                origins = frozenset((each,))  # it had come to it in one run alone
             if origins:
                 return Found(tuple(sorted(origins, key=lambda found: found.order)), each)
     return Found(_last_resort(flows))
@@ -170,7 +173,8 @@ def _steps(flows: Flows, node: Node, origin: Node) -> Iterator[tuple[Node, bool]
 def _before(flows: Flows, node: Node) -> Iterator[Node]:
     """What a statement was given its difference by: calls that it made, then what it read."""
     for calling in round_that_called(node).below:
-        yield from (each for each in reversed(calling.nodes) if each.is_tainted)
+        tainted = (each for each in reversed(calling.nodes) if each.is_tainted)
+        yield from (part for each in tainted for part in (*each.parts, each))
     yield from flows.before(node)
     if node.cause is not None:
         yield node.cause

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,12 @@ from detlint.models.randomness import CLOCKS_BY_WORD, ENTROPY, NOW, TORCH_RESEED
 from guard.diff import Source
 from guard.digests.traits import ASKED, MEASURED, OF_PROCESS, of_file
 from guard.digests.values import Digests
-from guard.observe.statements import path_of
+from guard.observe.statements import CHANGING_FIRST, is_changing, path_of, statements
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from guard.observe.statements import Statement
+    from guard.observe.statements import Path, Statement
 
 LISTING = {each.rpartition(".")[2] for each in (*FUNCTIONS, *METHODS)}
 FILES = {"mkstemp", "mktemp", "NamedTemporaryFile", "SharedMemory"}
@@ -55,7 +56,7 @@ VARYING: dict[Source, set[str]] = {
     Source.PROCESS: {*_of("the process"), "gethostname"},
     Source.COLLECTION: {"gc.collect"},
     Source.READINESS: {*ASKING, "get_nowait"},
-    Source.THREAD_ORDER: {"as_completed", "imap_unordered"},
+    Source.THREAD_ORDER: {"as_completed", "imap_unordered", "connection.wait", "select.select"},
     Source.PROGRAM: {
         *("subprocess.run", "subprocess.Popen", "subprocess.call", "check_output", "check_call"),
         *("getoutput", "getstatusoutput", "os.system", "os.popen", "create_subprocess_exec"),
@@ -350,6 +351,41 @@ def variable_names(statement: Statement) -> frozenset[str]:
 def counts(statement: Statement) -> bool:
     """Whether a statement goes through a range of numbers."""
     return statement.kind == "For" and {"range"} <= {*statement.calls} <= {"range", "len"}
+
+
+@lru_cache(_KEPT)
+def values_of(statement: Statement) -> tuple[Statement, ...]:
+    """Of ``return a, b`` and ``x, y = a, b``, what makes each of the values."""
+    made = [e.value for e in parts_of(statement.text) if isinstance(e, (ast.Return, ast.Assign))]
+    parts = made[0].elts if made and isinstance(made[0], ast.Tuple) else []
+    found: list[Statement] = []
+    end = len(statement.calls)
+    for each in () if any(isinstance(e, ast.Starred) for e in parts) else reversed(parts):
+        value = statements(ast.unparse(each))[1]
+        named = slice(end - len(value.calls), end)  # in full, as all of it has them
+        end = named.start
+        found.append(replace(value, calls=statement.calls[named], lines=statement.lines[named]))
+    return tuple(reversed(found))
+
+
+@lru_cache(_KEPT)
+def targets_of(statement: Statement) -> tuple[Path | None, ...]:
+    """The paths that a statement binds to one value each, of several that a call or it makes."""
+    (made,) = [e for e in parts_of(statement.text) if isinstance(e, ast.Assign)] or (None,)
+    targets = made.targets[0] if made and isinstance(made.value, (ast.Call, ast.Tuple)) else None
+    return tuple(map(path_of, targets.elts)) if isinstance(targets, ast.Tuple) else ()
+
+
+def changes(statement: Statement) -> bool:
+    """Whether a statement changes something in place."""
+    last = {each.rpartition(".")[2] for each in statement.calls}
+    is_both = statement.kind == "AugAssign" or bool({*statement.writes} & {*statement.reads})
+    return is_both or any(map(is_changing, last)) or not CHANGING_FIRST.isdisjoint(last)
+
+
+def adds(statement: Statement) -> bool:
+    """Whether a statement changes something in place, and asks for nothing of it."""
+    return statement.kind in ("AugAssign", "Expr") and changes(statement)
 
 
 @lru_cache(_KEPT)

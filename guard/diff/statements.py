@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -140,6 +140,7 @@ class Node:
     below: list[Calling] = field(default_factory=list)
     origins: frozenset[Node] = frozenset()
     is_tainted: bool = False
+    parts: tuple[Node, ...] = ()  # those of its values that were looked at one by one
 
     @property
     def ran(self) -> Ran:
@@ -197,6 +198,20 @@ class Node:
         if not statement.line <= place.line <= statement.last:
             return False
         return os.path.realpath(self.file) == os.path.realpath(place.filename)
+
+    def made_by(self, value: Statement) -> Node:
+        """What makes one of its values, by the expression that does: it reads nothing else."""
+        first, second = (
+            ran and replace(ran, reads=tuple(d * (p in value.reads) for p, d in pairs))
+            for ran in (self.first, self.second)
+            for pairs in [zip(self.statement.reads, ran.reads if ran else (), strict=False)]
+        )
+        statement = replace(self.statement, text=value.text, calls=value.calls, lines=value.lines)
+        called = {name for each in value.calls for name in each.split(".")}
+        below = [e for e in self.below if not called.isdisjoint(e.call.name.split("."))]
+        found = replace(self, first=first, second=second, statement=statement, below=below)
+        self.parts += (found,)
+        return found
 
     def around(self) -> Iterator[Node]:
         """Itself, and the statements within whose calls it ran, from the innermost."""

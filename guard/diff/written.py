@@ -85,11 +85,16 @@ class Writers:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._spans: dict[str, tuple[int, int]] = {}  # from a thread's first statement to its last
         self._roles: dict[object, list[tuple[str, int]]] = {}
+        # when each thread's tasks began in both runs
+        self._tasks: dict[str, dict[int, int]] = {}
         for each in nodes:
             role = each.within.role
             began = each.first.began if each.first is not None else each.order
             first, last = self._spans.get(role, (began, each.order))
             self._spans[role] = min(first, began), max(last, each.order)
+            task = each.within
+            if task.above is None and task.first is not None and task.second is not None:
+                self._tasks.setdefault(role, {})[task.first.began] = task.second.began
             for key in _wholes(each):
                 self._roles.setdefault(key, []).append((role, each.order))
 
@@ -99,8 +104,12 @@ class Writers:
 
     def is_alone(self, node: Node) -> bool:
         """Whether a thread writes what no other one writes, nor the main thread as long as it
-        runs; what a statement hands on to others, if there is no other thread."""
+        runs; what a statement hands on to others, if there is no other thread. Not where a library
+        gave it what it does in another order."""
         own = node.within.role
+        later = [began for _, began in sorted(self._tasks.get(own, {}).items())]
+        if later != sorted(later):
+            return False
         if not node.is_in_thread or not node.statement.writes:
             return node.is_in_thread and self._spans.keys() <= {"main", own}
         began, ended = self._spans[own]

@@ -19,7 +19,7 @@ from guard.verification.plan import (
     recording,
 )
 from guard.verification.runs import Watch
-from guard.verification.suspects import OF_CIRCUMSTANCES, REMEDIES
+from guard.verification.suspects import OF_CIRCUMSTANCES
 
 if TYPE_CHECKING:
     from guard.diff import Difference
@@ -70,12 +70,6 @@ class Attribution:
             ) + STARTED * text.starts_programs
         found = circumstance_named(self.circumstance)
         return f"they differ where nothing else is varied than the {found.what}: {found.means}"
-
-    @property
-    def advice(self) -> str:
-        """What to do about it."""
-        source = OF_CIRCUMSTANCES.get(self.circumstance)
-        return "" if source is None else REMEDIES[source]
 
 
 @dataclass

@@ -23,8 +23,8 @@ from guard.digests import traits as trait
 from guard.digests.generators import NAMES
 from guard.digests.values import OPAQUE
 from guard.observe.places import Place
-from guard.observe.statements import CHANGING_FIRST, is_changing, path_of
-from guard.verification.attribution import NONE, STARTED
+from guard.observe.statements import path_of
+from guard.verification.attribution import NONE
 from guard.verification.lost_state import LOST
 from guard.verification.plan import HASHES, LISTINGS, MEMORY, TIMING, circumstance_named
 from guard.verification.suspects import (
@@ -68,6 +68,7 @@ _BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed t
 _NAMED = 3  # of what it reads
 _LONGEST = 60  # characters of a statement that are shown
 RAN = "though all that is known of what it reads agrees"
+_NO_KERNEL = "kernels: no operator before it gave another result for the same"
 _UNKNOWN = "{}; what {} holds is not known"
 _DIFFERS = "{} differs as well, and where that comes from is not known"
 
@@ -227,6 +228,9 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     statement, shown = node.statement, f"`{node.statement.text}`"
     if node.is_on_a_signal:
         yield Origin(Source.CLOCK, f"{shown} runs when a signal comes, whatever runs then")
+    if traits.read & trait.SHARED and sources.adds(statement):
+        what = f"{shown} changes what others change as well"
+        yield Origin(Source.THREAD_ORDER, what, fits=TOGETHER)
     if traits.read & trait.SHARED:
         fits = "" if node.is_in_thread else AMONG_PROCESSES
         yield Origin(Source.READINESS, f"{shown} asks for what others write as well", fits=fits)
@@ -256,7 +260,7 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
     if traits.read & trait.ALONE and not drawn and hands_over(node) is not writes:
         what = f"{shown} runs in a thread, while others read what it writes"
         yield Origin(Source.READINESS, what, is_sure=writes)
-    elif node.is_in_thread and (drawn or _changes(node)):
+    elif node.is_in_thread and (drawn or sources.changes(node.statement)):
         what = f"{shown} {'draws' if drawn else 'runs'} in a thread, beside others"
         is_sure = not sources.fills_item(node.statement)  # whose order may be nobody's
         fits = "" if hands_over(node) else TOGETHER
@@ -372,13 +376,6 @@ def hands_over(node: Node) -> bool:
     return not _HANDING.isdisjoint(_last_names(node))
 
 
-def _changes(node: Node) -> bool:
-    """Whether it changes something in place."""
-    statement, last = node.statement, _last_names(node)
-    is_both = statement.kind == "AugAssign" or bool({*statement.writes} & {*statement.reads})
-    return is_both or any(map(is_changing, last)) or not CHANGING_FIRST.isdisjoint(last)
-
-
 def _last_names(node: Node) -> set[str]:
     return {each.rpartition(".")[2] for each in node.statement.calls}
 
@@ -446,7 +443,6 @@ class Known(NamedTuple):
     is_timed      whether threads or clocks may decide when a generator is drawn from
     makers        files and lines of what made the things that the line uses
     is_one        whether one thread or process alone runs beside the main one
-    starts        whether other programs are started
     """
 
     difference: Difference
@@ -459,7 +455,6 @@ class Known(NamedTuple):
     is_timed: bool = False
     makers: tuple[tuple[str, range], ...] = ()
     is_one: bool = False
-    starts: bool = False
 
 
 def explanation(known: Known) -> Explanation:
@@ -475,16 +470,16 @@ def explanation(known: Known) -> Explanation:
         or _of_text(known)
         or Explanation(Source.NOT_SHOWN, Confidence.POSSIBLE)
     )
-    if found.confidence is Confidence.CERTAIN:
-        return found
-    return found._replace(excluded=tuple(_excluded(known, found.source)))
+    is_given = known.operator is not None and known.operator.cause is Cause.OUTSIDE
+    is_open = found.confidence is not Confidence.CERTAIN  # of circumstances, a note tells
+    return found._replace(excluded=(_NO_KERNEL,) * (is_given and is_open))
 
 
 def worded_by(cause: Explanation, line: Suspect) -> Suspect:
     """A line; where nothing that it reads is known to differ, and the cause begins with it, why it
     is told is the cause."""
     begins = cause.slice and (line.file, line.line) == cause.slice[0][:2]
-    is_told = begins and line.fits == RAN and cause.source is not Source.NOT_SHOWN
+    is_told = begins and line.fits.startswith(RAN) and cause.source is not Source.NOT_SHOWN
     return replace(line, fits=cause.source.value) if is_told else line
 
 
@@ -652,16 +647,3 @@ def _meant(known: Known, each: Suspect) -> Source | None:
     if known.circumstance == NONE:
         return _IN_EQUAL_CIRCUMSTANCES.get(source, source)
     return source
-
-
-def _excluded(known: Known, source: Source) -> list[str]:
-    """What was shown not to make the difference."""
-    found = []
-    if known.circumstance == NONE and source not in OF_CIRCUMSTANCES.values():
-        found.append(
-            "hashes of strings, unwritten memory and the order of listings: the runs differ with "
-            "these the same" + STARTED * known.starts
-        )
-    if known.operator is not None and known.operator.cause is Cause.OUTSIDE:
-        found.append("kernels: no operator before it gave another result for the same")
-    return found

@@ -63,7 +63,7 @@ from guard.verification.suspects import (
 from guard.verification.verdicts import FAILED, IDENTICAL, Failure, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from guard.diff import Difference, Explanation
     from guard.verification.left_files import Left
@@ -99,37 +99,8 @@ _THREADED = (
 )
 _SEEDED = "Look at where the number comes from in `{}`: it is another one in each run."
 _CUT_SHORT = "verify was interrupted: this is what was known by then, and no more was asked"
-_CLOCKED = (
-    "possibly the number of steps depends on the clock ({}): these runs did as many, and a faster "
-    "or slower one may not"
-)
-_CHOSEN = (
-    "possibly what is done depends on the clock ({}): these runs took the same side, and a faster "
-    "or slower one may not"
-)
-_MEASURED = (
-    "possibly what is computed depends on what is measured of the machine or the process ({}): it "
-    "came to the same in these runs, which begin alike, and may not in others"
-)
-_STAYED = (
-    "possibly what is computed depends on the date or the time of day ({}): verify does not vary "
-    "this clock, and it may have told the same in these runs"
-)
-_HANDLED = (
-    "possibly what is computed depends on when a signal comes ({}): its handler runs at another "
-    "step in each run, and in these runs nothing was seen of it"
-)
-_RACED = (
-    "not judged is the order in which threads come to what they share ({}): in these runs it made "
-    "no difference, and another order may"
-)
-_READ_EARLY = (
-    "not judged is whether others read what a thread writes before it has written all ({}): in "
-    "these runs it made no difference, and a slower thread may make one"
-)
-_ASKED = (
-    "possibly what is done depends on how far a thread or process has come ({}): it came to the "
-    "same in these runs, and may not in others"
+_UNSEEN = (
+    "possibly {} ({}): it made no difference in these runs, which begin alike; it may in others"
 )
 _REPLACED = (
     "was recorded up to {} only: at {} os.exec begins a program in its place, of which nothing is "
@@ -141,9 +112,8 @@ _UNRECORDED = (
     "what they give back"
 )
 _FAR = (
-    "not looked at are the line and the circumstances: the way to this step takes more than {:.0f} "
-    "s, and they take several runs. On a machine that does less beside, or with less to do before "
-    "that step, verify looks at them"
+    "not looked at are the line and the circumstances, which take several runs: the way to this "
+    "step takes more than {:.0f} s. On a machine that does less beside, verify looks at them"
 )
 _SHARED = (
     "the runs worked in the same folder, so that a later one may have read what an earlier one had "
@@ -187,25 +157,29 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     that is not compared."""
     for each in sorted({line for process in processes for line in process.unrecorded}):
         yield _UNRECORDED.format(os.path.relpath(each))
-    timed = [(path, each) for path, found in text.timed_conditions.items() for each in found]
-    told = [(each.ends, each.sets, (path, each.line, each.text)) for path, each in timed]
-    yield _named(_CLOCKED, [place for ends, _, place in told if ends])
-    yield _named(_CHOSEN, [place for ends, sets, place in told if sets and not ends])
+    timed = [
+        (each, (path, each.line, each.text))
+        for path, found in text.timed_conditions.items()
+        for each in found
+    ]
+    clocked = [place for each, place in timed if each.ends]
+    chosen = [place for each, place in timed if each.sets and not each.ends]
     measured = [(path, *each) for path, found in text.measured.items() for each in found]
-    yield _named(_MEASURED, measured)
-    yield _named(_ASKED, [each[:3] for each in text.polls if not each.is_in_thread])
-    yield _named(_STAYED, text.clocks_of_libraries)
-    yield _named(_HANDLED, text.handlers)
-    yield _named(_RACED, text.shared_changes)
-    yield _named(_READ_EARLY, text.written_in_threads)
+    polls = [each[:3] for each in text.polls if not each.is_in_thread]
+    for what, found in (  # what may be, and of which lines
+        ("the number of steps depends on the clock", clocked),
+        ("what is done depends on the clock", chosen),
+        ("it depends on what is measured of the machine or the process", measured),
+        ("what is done depends on how far a thread or process has come", polls),
+        ("it depends on a date or a time that verify does not vary", text.clocks_of_libraries),
+        ("it depends on when a signal comes, and its handler runs", text.handlers),
+        ("threads or processes come to what they share in another order", text.shared_changes),
+        ("others read what a thread writes before it has written all", text.written_in_threads),
+    ):
+        told = [f"{os.path.relpath(path)}:{line}, `{text}`" for path, line, text in found]
+        yield _UNSEEN.format(what, "; ".join(told)) if told else ""
     yield from found_later(*processes) if processes else ()
     yield from not_shown(text.files)
-
-
-def _named(words: str, found: Iterable[tuple[str, int, str]]) -> str:
-    """What runs which agree may yet part by: files, lines and texts in a sentence, "" for none."""
-    told = [f"{os.path.relpath(path)}:{line}, `{text}`" for path, line, text in found]
-    return words.format("; ".join(told)) if told else ""
 
 
 def judged(opened: Session, watched: Watched) -> tuple[Verdict, int]:
@@ -384,7 +358,7 @@ class _Asked:
         drawn = difference.cause is Cause.GENERATOR
         of_data = bisection.culprit is None and not is_of_an_operator(difference)
         is_open = drawn or of_data or not bisection.runs
-        return self.attribution.advice or (difference.advice if is_open else "")
+        return difference.advice if is_open else ""
 
 
 def explained(opened: Session, watched: Watched, verdict: Verdict, other: int) -> Verdict:
@@ -477,11 +451,11 @@ def with_findings(
         *blamed(found.left if found.is_left else ()),
         *led_by(found, others, text, verdict.circumstance),
     )
-    refined = replace(refined, advice=advised(refined, verdict.circumstance, lines))
+    refined = replace(refined, advice=advised(refined, lines))
     left = tuple(dict.fromkeys(each.name for each in found.left))
     told = (verdict.circumstance, lines, begun, left, found.is_left, text.timed, found.makers)
     is_one = len(comparison.ranks) < 2 and text.threads.is_one
-    cause = explanation(Known(refined, shown, *told, is_one, text.starts_programs))
+    cause = explanation(Known(refined, shown, *told, is_one))
     fits = lines[0].fits if lines else ""
     refined = replace(refined, advice=_advised(refined, cause, fits, seeded))
     if cause.source is Source.GENERATOR and found.unseeded:

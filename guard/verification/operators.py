@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from guard.verification.sessions import Session
 
 _SWITCH = "torch.use_deterministic_algorithms(True), which `python -m guard run` switches on"
-_UNWRITTEN = (
-    "write every element before it is read: torch.zeros or torch.full in the place of torch.empty"
-)
+_UNWRITTEN = "write every element before it is read: torch.zeros in the place of torch.empty"
 _SEEDED = "seed the generator that it draws from, before the program draws for the first time"
 # In a backward they add up, where indices occur twice: the table has this under another name.
 _ADDING = ("index_put", "unsafe_index_put", "index_put_impl")

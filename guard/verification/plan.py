@@ -51,7 +51,7 @@ TIMING = Circumstance(
 LISTINGS = Circumstance(
     "listings",
     "order of directory listings",
-    "something takes its order from os.listdir, os.scandir, glob or Path.iterdir",
+    "something takes its order from os.listdir, os.walk, glob, Path.iterdir or their like",
 )
 ADDRESSES = Circumstance(
     "addresses",

@@ -17,7 +17,7 @@ from detlint.dataflow.arguments.process_state import saved_states, settings
 from detlint.dataflow.orders.shared_changes import added_up
 from detlint.models.randomness import REPEATS
 from guard.diff import Cause, Confidence, Source, Suspect
-from guard.diff.batches import SEEDING
+from guard.diff.batches import SEEDING, WRITING
 from guard.errors import GuardError
 from guard.program import text_of
 from guard.verification.plan import ADDRESSES, CLOCK, HASHES, LISTINGS, MEMORY, TIMING
@@ -68,9 +68,9 @@ REMEDIES = {
     Source.STRING_HASH: "Sort what comes out of a set of strings, or of dates and objects that "
     "hash as strings do, and use zlib.crc32 or hashlib in the place of hash(); "
     "`python -m guard run` fixes PYTHONHASHSEED.",
-    Source.OBJECT_ADDRESS: "Sort by, or compute from, what the objects hold, such as a number or a "
-    "name: id() and the default hash() are addresses, which no seed fixes, and so is the hash of "
-    "None before Python 3.12. A dict or a list keeps the order of insertion, where a set does not.",
+    Source.OBJECT_ADDRESS: "Sort by, or compute from, what the objects hold: id() and the default "
+    "hash(), also that of None before Python 3.12, are addresses, which no seed fixes. A dict or a "
+    "list keeps the order of insertion, where a set does not.",
     Source.LISTING: "Sort what is listed: put sorted() around it, as in sorted(folder.iterdir()). "
     "What os.scandir gives needs a key: sorted(os.scandir(folder), key=lambda entry: entry.name).",
     Source.THREAD_ORDER: f"{_RESULTS} {_PARTS}",
@@ -81,17 +81,11 @@ REMEDIES = {
     Source.PROGRAM: "Have the other program give the same in each run, by a seed or order of its "
     "own, or keep what it gave in a file.",
     Source.LEFT: "Have each run begin with the same files: write it where no other run looks, or "
-    "delete it first. What is kept for later runs has to come back as it was, bit for bit: a run "
-    "that reads it must go on with the same values, and generators in the same state, as the run "
-    "that wrote it. A number or a name of a run "
-    "is better given by an option than counted from the folders that are there.",
+    "delete it first. What is kept for later runs has to come back bit for bit, and the states of "
+    "generators with it. A number or a name of a run is better given by an option.",
     Source.KERNEL: "Use another operator, as `operator` says, or have torch keep one order: "
     "torch.use_deterministic_algorithms(True), which `python -m guard run` switches on.",
-    Source.UNWRITTEN_MEMORY: "Write every element before it is read: torch.zeros in the place of "
-    "torch.empty and of tensors made by their size alone, as by torch.FloatTensor(n), and out= "
-    "beside where= of NumPy's functions. Fill what resize_ adds, or read only as far as has been "
-    "written. Under `python -m guard run` "
-    "torch fills its own memory, and NumPy does not, so that it is at least the same in each run.",
+    Source.UNWRITTEN_MEMORY: WRITING,
 }
 # By why a line is told: the words of what it reads, or one of those above.
 ADVICE = {
@@ -192,7 +186,6 @@ SAYS = {
     LISTINGS.name: ("DET203",),
     MEMORY.name: ("DET40", "DET305"),
 }
-_CONDITIONS = (Cause.CONTROL_FLOW, Cause.LENGTH)
 _DATA = (Cause.BATCH_ORDER, Cause.BATCH_CONTENT)
 _COMPUTED = (Cause.KERNEL, Cause.OUTSIDE)
 _OF_ORDER = ("DET203", "DET204", "DET205")
@@ -393,13 +386,11 @@ def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Sus
     return (*lost, *lines, *(each for each in suspects if each not in lines))
 
 
-def advised(difference: Difference, circumstance: str, suspects: Sequence[Suspect]) -> str:
+def advised(difference: Difference, suspects: Sequence[Suspect]) -> str:
     """What to do: what fits the first suspect, where it is a line of the text that tells."""
     fits = suspects[0].fits if suspects else ""
     if difference.cause is Cause.STATE and fits == SAVED:
         return difference.advice + WHOLE
-    if circumstance in SAYS and difference.cause not in _CONDITIONS:
-        return difference.advice
     return ADVICE.get(fits, difference.advice)
 
 

@@ -187,8 +187,10 @@ class Text:
 
     @property
     def shared_changes(self) -> Iterator[tuple[str, int, str]]:
-        """Files and lines where threads change what they share, and how that is named."""
-        return ((*each.place, each.named) for each in shared_changes(self.threads))
+        """Files and lines where threads, or processes, change what they share, and how that is
+        named."""
+        found = (*shared_changes(self.threads), *self.threads.changed_together())
+        return ((*each.place, each.named) for each in found)
 
     @property
     def written_in_threads(self) -> Iterator[tuple[str, int, str]]:

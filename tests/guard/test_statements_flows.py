@@ -22,10 +22,11 @@ from guard.diff.flows import Flows
 from guard.diff.slices import Found, compare, find, slice_of
 from guard.diff.statements import Calling, Node, Pairing, calls_of
 from guard.digests.generators import NONE
-from guard.digests.traits import ASKED, HANDED, TURNS, Traits, attributes, begins
+from guard.digests.traits import ALONE, ASKED, HANDED, TURNS, Traits, attributes, begins
 from guard.observe.places import Place
 from guard.observe.statements import Files, statements
 from guard.recording import tracer
+from guard.trace import Event
 from guard.trace.statements import Call, Ran, Recording, Thread
 from guard.verification.explaining import origin_of, suspect
 from guard.verification.statements import _told_first
@@ -39,6 +40,27 @@ _ENTROPY = "import os\n"
 CASES = {
     "a draw": ("a = os.urandom(4)\nb = a + b'x'", 3, {2}),
     "what agrees is no origin": ("a = os.urandom(4)\nb = len(a)", 3, set()),
+    "one of the values that a call gives": (
+        (
+            "import time\ndef f(a):\n    began = time.time()\n    c = os.urandom(4)\n"
+            "    return a, c, time.time() - began\na, c, took = f(1)\nb = c"
+        ),
+        8,
+        {5},
+    ),
+    "one of the values that a call gives beside a clock": (
+        (
+            "import time\ndef f(a):\n    began = time.time()\n"
+            "    return a, os.urandom(4), time.time() - began\na, c, took = f(1)\nb = took"
+        ),
+        7,
+        {5},
+    ),
+    "one of several values that are bound together": (
+        "import time\na = os.urandom(4)\nb, took = a + b'x', time.time()\nc = b",
+        5,
+        {3},
+    ),
     "what goes nowhere": ("t = os.urandom(4)\nprint(len(t))\na = os.urandom(4)\nb = a", 5, {4}),
     "through a function": (
         "def f(v):\n    w = v * 2\n    return w\na = os.urandom(4)\nb = f(a)",
@@ -1932,3 +1954,40 @@ class _Named:
 
     def __str__(self) -> str:
         return self.name
+
+
+def test_what_a_thread_had_set_in_one_run_alone_is_where_it_came_from(tmp_path: Path) -> None:
+    text = """\
+import threading, time
+group = {"lr": 1}
+def cool():
+    group["lr"] = 2
+timer = threading.Timer(SECONDS, cool)
+timer.daemon = True
+timer.start()
+time.sleep(0.3)
+"""
+    found = flows(tmp_path, text, SECONDS=(0.01, 60))
+    event = Event("hyperparameter", "SGD.lr", 0, "", None, b"1")
+    difference = Difference(0, 3, "training", event, None, Cause.HYPERPARAMETER, "")
+
+    assert [each.statement.line for each in find(found, difference).origins] == [4]
+
+
+@pytest.mark.parametrize(("orders", "is_alone"), [((1, 1), True), ((1, -1), False)])
+def test_a_library_may_give_one_thread_its_tasks_in_another_order(
+    orders: tuple[int, int], *, is_alone: bool, tmp_path: Path
+) -> None:
+    text = """\
+from concurrent.futures import ThreadPoolExecutor
+rows = []
+def took(row):
+    rows.append(row)
+with ThreadPoolExecutor(1) as pool:
+    for row in ["one row", "another row"][::ORDER]:
+        pool.submit(took, row)
+"""
+    found = flows(tmp_path, text, ORDER=orders)
+    taken = [each for each in found.nodes if each.statement.line == 4]
+
+    assert all(bool(found.traits(each).read & ALONE) is is_alone for each in taken)

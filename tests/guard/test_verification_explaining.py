@@ -53,7 +53,6 @@ from guard.observe.places import Place
 from guard.observe.statements import statements
 from guard.trace.statements import Call, Ran
 from guard.verification import perturbations
-from guard.verification.attribution import STARTED
 from guard.verification.explaining import (
     RAN,
     Known,
@@ -541,6 +540,7 @@ def test_what_threads_change_together_is_named(begun: str, change: str, tmp_path
         ("a = dist.reduce(held, 0, async_op=True)", BEGUN, "Call work.wait()"),
         ("a = db.execute('SELECT x FROM t ORDER BY random()')", IN_A_QUERY, "a query"),
         ("a = counter.value", AMONG_PROCESSES, "barrier"),
+        ("counter.value += 1", TOGETHER, "keep its own part"),
     ],
 )
 def test_what_to_do_follows_how_it_comes_about(text: str, fits: str, says: str) -> None:
@@ -813,17 +813,6 @@ def test_what_the_linter_says_of_another_line_is_told_before_the_first_of_the_sl
     assert [(each.line, each.follows) for each in links[:2]] == [(2, True), (LINE.line, False)]
 
 
-def test_what_is_not_shown_says_what_was_excluded() -> None:
-    found = explanation(known(circumstance="none"))
-
-    assert found.words == "not shown"
-    assert [each.partition(":")[0] for each in found.excluded] == [
-        "hashes of strings, unwritten memory and the order of listings",
-    ]
-    others = explanation(known(circumstance="none", starts=True)).excluded
-    assert others[-1] == found.excluded[-1] + STARTED
-
-
 @pytest.mark.parametrize(("cause", "is_tested"), [(None, False), (Cause.OUTSIDE, True)])
 def test_kernels_are_excluded_only_where_they_were_looked_at(
     cause: Cause | None, *, is_tested: bool
@@ -930,6 +919,7 @@ ON_THE_PAGE = {
         0,
         Source.THREAD_ORDER,
     ),
+    "connection.wait": ("for a in connection.wait(ends):", 0, Source.THREAD_ORDER),
     "in_order=False": ("a = DataLoader(b, in_order=False)", 0, Source.THREAD_ORDER),
     "a queue that several fill": ("a = ready.get()", HANDED, Source.THREAD_ORDER),
     "done()": ("if job.done():", 0, Source.READINESS),

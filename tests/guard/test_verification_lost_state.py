@@ -283,7 +283,7 @@ def test_a_value_that_is_kept_in_python(kind: Kind, tmp_path: Path) -> None:
     assert (lines[0].file, lines[0].line) == (str(tmp_path / "helper.py"), 6)
     assert lines[0].message.endswith("it changes here, and line 3 begins it anew")
     assert lines[0].fits == LOST
-    assert '`checkpoint["norms"] = clip.norms`' in advised(refined, "", lines)
+    assert '`checkpoint["norms"] = clip.norms`' in advised(refined, lines)
 
 
 @pytest.mark.parametrize("role", ["", "module"])  # one that a module holds

@@ -56,7 +56,7 @@ NUMBERED = """
     if __name__ == "__main__":
         main()
     """
-NOTE = "not judged is the order in which threads come to what they share (train.py:"
+NOTE = "threads or processes come to what they share in another order (train.py:"
 
 
 @pytest.mark.parametrize("pool", ["ThreadPoolExecutor", "ThreadPool"])
@@ -172,6 +172,14 @@ def main(parts):
         total.add_(part)
     ThreadPoolExecutor().map(add, parts)
 """,
+    "a_number_of_several_processes": """
+def work(part, total):
+    total.value += len(part)
+def main(parts):
+    total = multiprocessing.Value("l", 0, lock=False)
+    for part in parts:
+        multiprocessing.Process(target=work, args=(part, total)).start()
+""",
 }
 ALONE = {
     "one_thread_that_puts": """
@@ -226,6 +234,7 @@ LINES = [
     "self.found.append(2)",
     "last = load(name)",
     "total.add_(part)",
+    "total.value += len(part)",
 ]
 
 
@@ -242,7 +251,7 @@ def test_what_a_thread_changes_alone_or_in_any_order_is_none(text: str, tmp_path
 
 
 def _changes(folder: Path, text: str) -> list[str]:
-    modules = "import threading\nimport torch\nfrom torch import nn\n"
+    modules = "import multiprocessing\nimport threading\nimport torch\nfrom torch import nn\n"
     path = write(
         folder / "train.py", f"{modules}from concurrent.futures import ThreadPoolExecutor\n{text}"
     )
