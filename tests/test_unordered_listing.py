@@ -752,7 +752,17 @@ class Images:
     def __getitem__(self, index):
         return read(self.names[index])
 """
-SHOWING = "from data import Images\n\ndef main():\n    write(Images('a')[0])\n"
+ASKING = """import torch
+from data import Images
+
+def main():
+    for name in Images("a"):
+        with torch.no_grad():
+            {}(name)
+
+if __name__ == "__main__":
+    main()
+"""
 TRAINING = (
     "import torch\n\ndef main():\n    net = torch.nn.Conv2d(3, 3, 3)\n"
     "    step = torch.optim.SGD(net.parameters(), lr=0.1)\n    for x in {}:\n"
@@ -760,29 +770,25 @@ TRAINING = (
 )
 
 
-@pytest.mark.parametrize(
-    ("rows", "sure"),
-    [
-        ("torch.load('rows')", "possible"),
-        ("Images('a')", "likely"),
-        ("", "likely"),  # nothing of the project trains
-    ],
-)
-def test_what_no_program_trains_on_is_possible_in_a_project_that_trains(
+@pytest.mark.parametrize("training", ["", "torch.load('rows')", "Images('a')"])
+@pytest.mark.parametrize(("call", "sure"), [("write", "possible"), ("evaluate", "likely")])
+def test_what_programs_only_ask_a_model_for_is_possible_whatever_another_trains_on(
     project: Callable[[dict[str, str]], Path],
     capsys: pytest.CaptureFixture[str],
-    rows: str,
+    call: str,
+    training: str,
     sure: str,
 ) -> None:
     block = '\nif __name__ == "__main__":\n    main()\n'
-    train = f"{'from data import Images' * ('Images' in rows)}\n{TRAINING.format(rows)}{block}"
-    files = {"data.py": IMAGES, "show.py": SHOWING + block, "pyproject.toml": ""}
-    project({**files, "train.py": train} if rows else files)
+    reads = "Images" in training  # then it decides what is trained
+    train = f"{'from data import Images' * reads}\n{TRAINING.format(training)}{block}"
+    files = {"data.py": IMAGES, "show.py": ASKING.format(call), "pyproject.toml": ""}
+    project({**files, "train.py": train} if training else files)
     options = ["--select", "DET203", "--min-confidence", "possible", "--output-format", "json"]
     main(["--no-cache", *options, "."])
     (found,) = json.loads(capsys.readouterr().out)
     assert found["filename"].endswith("data.py")
-    assert found["confidence"] == sure
+    assert found["confidence"] == ("likely" if reads else sure)
 
 
 WRITING = """def make(folder):
@@ -793,13 +799,12 @@ WRITING = """def make(folder):
 
 
 @pytest.mark.parametrize("home", ["data", "lists"])
-@pytest.mark.parametrize(("read", "sure"), [("rows.txt", "likely"), ("others.txt", "possible")])
-def test_what_a_program_writes_for_training_is_likely_wherever_its_function_stands(
+@pytest.mark.parametrize("read", ["rows.txt", "others.txt"])
+def test_what_a_program_writes_is_likely_wherever_its_function_stands(
     project: Callable[[dict[str, str]], Path],
     capsys: pytest.CaptureFixture[str],
     home: str,
     read: str,
-    sure: str,
 ) -> None:
     files = dict.fromkeys(("data", "lists"), "import os\n\n")
     files["data"] += f"def rows():\n    return open('data/{read}').read().split()\n"
@@ -812,4 +817,4 @@ def test_what_a_program_writes_for_training_is_likely_wherever_its_function_stan
     options = ["--select", "DET203", "--min-confidence", "possible", "--output-format", "json"]
     main(["--no-cache", *options, "."])
     (found,) = json.loads(capsys.readouterr().out)
-    assert found["confidence"] == sure
+    assert found["confidence"] == "likely"

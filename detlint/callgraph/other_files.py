@@ -89,7 +89,7 @@ class OtherFiles:
             lambda root: Readers(index, below(root), self)
         )
         self.python_files: Callable[[str], PythonFiles] = cache(
-            lambda root: PythonFiles(below(root), index, self._readers(root).any_of)
+            lambda root: PythonFiles(below(root), index)
         )
         self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
         self._having: Callable[..., list[tuple[Unit, str, str]]] = cache(self._look_up_importers)

@@ -13,7 +13,7 @@ from detlint.index.entrypoints import main_line
 from detlint.index.facts import DRAWING
 from detlint.index.scan import MAIN
 from detlint.models.purposes import trains as says_training
-from detlint.models.roles import EXPORTS, TRACKS
+from detlint.models.roles import ANSWERS, EXPORTS, TRACKS
 from detlint.sources.kinds import NOTEBOOK, kind_of_name
 from detlint.syntax.layout import says_in_code
 
@@ -105,6 +105,11 @@ class ProgramPurpose:
         if not trains and not tries and roles.is_other_tool(self._name, shown):
             return next(self.training(), None) is None
         return "trains" not in self._base.holders and not self.is_to_train
+
+    def only_asks(self) -> bool:
+        """Whether it asks a model for answers, and neither trains nor measures one."""
+        asks = says_in_code(self._text, ANSWERS) and not outputs.calls_measuring(self._text)
+        return asks and not self.may_train
 
     @property
     def only_shares(self) -> bool:

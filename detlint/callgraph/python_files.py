@@ -6,12 +6,11 @@ from __future__ import annotations
 import os
 import re
 from functools import cached_property, partial
-from itertools import starmap
 from typing import TYPE_CHECKING
 
 from detlint.callgraph.roles import is_below_tests
 from detlint.dataflow.arguments.need import Need
-from detlint.dataflow.orders.tables import writes
+from detlint.dataflow.learning.outputs import writes_rows
 from detlint.dataflow.slices import closure
 from detlint.documents.bindings import Bindings
 from detlint.grouping import grouped
@@ -22,7 +21,7 @@ from detlint.sources.kinds import CUDA, NOTEBOOK, PYTHON, kind_of_name
 from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from detlint.callgraph.program import Program
     from detlint.index.index import Index
@@ -56,16 +55,12 @@ _STORED = re.compile(r"\w+(?:\.\w+)*\.(\w+)[ \t]*=(?!=)")
 
 
 class PythonFiles:
-    """The Python files of a context, of which there are ``len``; ``goes_by``: whether what trains
-    reads a table of a kind under one of some names."""
+    """The Python files of a context, of which there are ``len``."""
 
-    def __init__(
-        self, paths: Sequence[str], index: Index, goes_by: Callable[[str, Collection[str]], bool]
-    ) -> None:
+    def __init__(self, paths: Sequence[str], index: Index) -> None:
         self._paths = [each for each in paths if kind_of_name(each) in (PYTHON, NOTEBOOK)]
         self._index = index
         self._all = paths
-        self._goes_by = goes_by
         self._declared: dict[str, bool] = {}
 
     def __len__(self) -> int:
@@ -86,12 +81,13 @@ class PythonFiles:
             each.looks_up_modules for each in programs
         )
 
-    def feeds_training(self, path: str, row: int) -> bool:
-        """Whether the function of a line writes a table that what trains reads, as far as the names
-        of files tell."""
-        owner, _, name = self._index.part_at(path, row).rpartition(".")
-        function = self._index.units.of(path).defined(name, owner)
-        return function is not None and any(starmap(self._goes_by, writes(function)))
+    def is_for_answers(self, path: str, row: int, programs: Sequence[Program]) -> bool:
+        """Whether programs run a line, and all of them only ask a model for answers; in a file that
+        writes no rows, which others do not install."""
+        if self.is_installed(path) or writes_rows(self._index.source(path).text):
+            return False
+        run_by = [each for each in programs if path in each and each.may_reach(path, row)]
+        return bool(run_by) and all(each.purpose.only_asks() for each in run_by)
 
     def is_untrained(self, path: str, row: int, programs: Sequence[Program]) -> bool:
         """Whether none of the programs that have a file is shown to train what stands in a line,

@@ -62,8 +62,8 @@ class UnorderedListing(Rule):
       sorted later or averaged by groups. So are lines of a log, and digests that are only compared.
       So is a file that other rounds may write, too, and a number that only picks a GPU. So is code
       that asks a model for answers, in a file that trains none, and code that no program runs which
-      has its file. So is code that other files run, in a project that trains, if only programs that
-      train nothing do. It is *likely* where what trains reads a file that its function writes
+      has its file. So is what only programs run that ask a model for answers and measure none, in
+      a file that writes no rows
     - rows or lines that name the file each is of, beside other things: *possible*. They are
       *likely* where the project goes by their order: it cuts them, picks by place or numbers them.
       So they are where code that trains or splits names the table, or a script or configuration
@@ -170,17 +170,13 @@ class UnorderedListing(Rule):
     def doubted_by_all(
         cls, finding: Finding, programs: Sequence[Program], linted: PythonFiles
     ) -> bool:
-        """What a file lists that is no program itself is for those that run it: in a project that
-        trains, it matters less where none of these does, and nothing that trains reads what the
-        function around it writes."""
+        """What a file lists that is no program itself is for those that run it."""
         if super().doubted_by_all(finding, programs, linted):
             return True
         path = os.path.realpath(finding.path)
         if finding.confidence == Confidence.POSSIBLE or path in (each.path for each in programs):
             return False
-        runs = any(path in each and each.may_reach(path, finding.row) for each in programs)
-        left = runs and linted.is_left_out(path, finding.row, finding.column, programs)
-        return left and not linted.feeds_training(path, finding.row)
+        return linted.is_for_answers(path, finding.row, programs)
 
     def examine(self, offsets: Sequence[int]) -> None:
         told: set[tuple[int, int]] = set()

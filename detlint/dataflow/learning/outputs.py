@@ -80,6 +80,11 @@ def _may_train(word: str) -> bool:
     )
 
 
+def calls_measuring(text: str) -> bool:
+    """Whether something is called that may measure a model: ``evaluate(net)``."""
+    return any(each in call.word.lower() for call in calls_in(text) for each in rows.MEASURES)
+
+
 def only_shows(source: Source, imported: Callable[[Iterable[str]], bool]) -> bool:
     """Whether a file shows or keeps pictures and nothing else, or is a notebook that shows
     something, and trains, measures, writes and sends nothing; ``imported``: whether it imports one
@@ -107,8 +112,7 @@ def _leaves(notebook: Notebook) -> bool:
         return True
     if says_in_code(text, (*rows.TRAINS, *rows.ANSWERS, *rows.SENDS)):
         return True
-    called = {each.word.lower() for each in calls_in(text)}
-    if any(x.startswith(rows.STARTS) or any(map(x.__contains__, rows.MEASURES)) for x in called):
+    if calls_measuring(text) or any(x.word.lower().startswith(rows.STARTS) for x in calls_in(text)):
         return True
     return any(_runs(notebook.written, each) for each in notebook.magics)
 

@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from detlint.callgraph.other_files import OtherFiles
-    from detlint.dataflow.ir import Function, Op
+    from detlint.dataflow.ir import Op
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
 _HANDED_ON = frozenset(("declared", "enter", "free", "phi"))
 _MOST = 8  # steps from a file to its name
 _FEW = 30  # parts of a name
-_WRITING = frozenset(("dump", *files.INTO_FILES, *files.OF_TABLES))
 
 
 class Tables:
@@ -79,15 +78,6 @@ def named_by(values: Values, file: Op) -> Op:
         else:
             break
     return file
-
-
-def writes(function: Function) -> Iterator[tuple[str, list[str]]]:
-    """The tables that a function writes: of which kind, and by which patterns of a name."""
-    values = function.unit.across
-    for call in function.all_coded("call"):
-        place = _place(values, call) if word_of(call) in _WRITING else None
-        if place is not None:
-            yield _kind(call), _names(values, place)
 
 
 def reads(unit: Unit) -> Iterator[tuple[str, str]]:
