@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from detlint import journal
+from detlint.aside import in_turns
 from detlint.callgraph.launches import Launches
 from detlint.callgraph.other_files import OtherFiles
 from detlint.callgraph.program import Program
@@ -28,6 +29,7 @@ from detlint.sources.cache import digest_of, dump, load
 from detlint.sources.kinds import NOTEBOOK, PYTHON
 from detlint.sources.paths import relative
 from detlint.syntax.parsing import UnparsedError
+from detlint.syntax.stack import in_deep_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -90,8 +92,6 @@ class Linker:
         files = self._context.files
         if len(files) > _MANY or len(files) > len(self._context.names):
             return
-        from detlint.syntax.stack import in_deep_stack
-
         with self.index.beside(share):
             # Once for all questions, of which there are hundreds.
             self._begun = in_deep_stack(lambda: self._judged_first(files, is_linting))
@@ -122,6 +122,7 @@ class Linker:
 
     def _judge(self, program: Program) -> None:
         """Ask all rules one after the other: they share what they ask, which is let go of then."""
+        self._others.make_room()
         for judge in self._judging:
             self._judgement(judge, program)
         program.let_go()
@@ -147,12 +148,8 @@ class Linker:
                 self._let_go(root)
             return joined
 
-        if self._begun is None:  # it may start processes yet
-            joined = join()
-        else:
-            from detlint.syntax.stack import in_deep_stack
-
-            joined = in_deep_stack(join)
+        # Where nothing is begun, it may start processes yet.
+        joined = join() if self._begun is None else in_deep_stack(join)
         self.index.save()
         if self.kept is not None:
             self.kept.save()
@@ -181,9 +178,6 @@ class Linker:
         programs = {each.path: each for each in begun if not self._is_judged(each)}
         if len(looks) + len(programs) < 2:
             return
-        from detlint.aside import in_turns
-        from detlint.syntax.stack import in_deep_stack
-
         told = {path: each.answers for path, each in programs.items()}
         told |= {root: project.options for root, (project, _) in self._projects.items()}
 
@@ -252,7 +246,6 @@ class Linker:
     def _linked_below(
         self, root: str, findings: Sequence[Finding], names: dict[str, str], told: set[object]
     ) -> Iterator[Finding]:
-        self.index.units.shrink()  # others are opened beside them
         findings = list(self._seen_across(findings))
         asked = self._may_be_cleared(findings)
         programs = self._known(root, None if asked else names)
@@ -372,6 +365,7 @@ class Linker:
         return self.kept.done(*looking, self._others.answer) is not None
 
     def _look(self, path: str, code: str, findings: Sequence[Finding]) -> Work:
+        self._others.make_room()
         seen = self._seen_again(path, code, findings)
         told = None if seen is None else dump(list(seen.values()))
         return Work(told, *self._others.looked_at(os.path.realpath(path)))
@@ -381,8 +375,6 @@ class Linker:
     ) -> dict[tuple[int, ...], Finding] | None:
         """The findings of a rule in a file, by place; None if it is no Python, or parts of it do
         not parse alone."""
-        from detlint.syntax.stack import in_deep_stack
-
         real = os.path.realpath(path)
         if self.index.source(real).kind not in (PYTHON, NOTEBOOK):
             return None

@@ -256,6 +256,22 @@ def test_files_stay_open_while_there_is_room_for_their_operations(
     assert opened.of("a") is not found["a"]
 
 
+def test_all_files_are_closed_where_those_that_stay_open_are_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened = Units(lambda path: Unit(Source(path, "def f():\n    return 1\n")))
+    held, alone = opened.held("a"), opened.of("b")
+    assert held.defined("f")
+    assert alone.defined("f")
+    monkeypatch.setattr("detlint.dataflow.unit._ROOM", held.weight)
+    assert not opened.make_room(0)
+    assert opened.held("a") is held
+    assert opened.make_room(3_000)
+    assert not vars(held)
+    assert not vars(alone)
+    assert opened.held("a").defined("f")
+
+
 def test_a_file_is_taken_apart_as_it_is_left_unless_there_is_room_for_it() -> None:
     left = Left()
     first, second, third = (Unit(Source(f"{name}.py", "x = 1\n" * 9)) for name in "abc")

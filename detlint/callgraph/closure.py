@@ -38,7 +38,6 @@ class Closure:
 
     path        of the entrypoint
     paths       of all files, in the order in which they are met
-    members     the same as a set
     configured  whether it was asked what configurations set
     answers     that are known of it
     """
@@ -46,12 +45,22 @@ class Closure:
     def __init__(self, path: str, project: Project) -> None:
         self.path = path
         self.paths = project.closure(path)
-        self.members = frozenset(self.paths)
         self.project = project
         self.index = project.index
         self.configured = False
         self.parts_from = cache(self._reached_from)
         self.answers: Answers = {}
+
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """The same files as a set."""
+        return frozenset(self.paths)
+
+    def let_go(self) -> None:
+        """Hold no more than the answers: of thousands of programs, the sets are much."""
+        self.parts_from.cache_clear()
+        for each in ("members", "_imported"):
+            vars(self).pop(each, None)
 
     def known(self, question: str, answer: Callable[[], T]) -> T:
         """The answer to a question, worked out if no earlier run has kept it."""

@@ -53,7 +53,6 @@ class Conditions:
         self._closure = closure
         self._path = closure.path
         self._paths = closure.paths
-        self._members = closure.members
         self._project = closure.project
         self._index = closure.index
         self._passed: dict[tuple[str, bool], bool] = {}
@@ -141,7 +140,7 @@ class Conditions:
     def _least_doubt(self, path: str, part: str, depth: int, *, default: bool) -> int:
         name, found = part.rpartition(".")[2], []
         reach = self._closure.reach
-        users = [each for each in reach.users(path, part) if each[0] in self._members]
+        users = [each for each in reach.users(path, part) if each[0] in self._closure]
         if default and len(users) > _SEVERAL:
             return 0  # one of so many asks no option
         for file, user in users:
@@ -278,7 +277,7 @@ class Conditions:
             }
         )
         users = self._closure.reach.users(*symbol)
-        files = sorted({x for x, part in users if x in self._members and part != symbol.part})
+        files = sorted({x for x, part in users if x in self._closure and part != symbol.part})
         return not files or any(self._index.may_call(x, symbol.part, methods) for x in files)
 
     def _surely_calls_on(self, file: str, user: str, method: Symbol) -> bool:
@@ -288,7 +287,7 @@ class Conditions:
 
     def _running_users(self, path: str, part: str) -> list[tuple[str, str]]:
         reach = self._closure.reach
-        found = (each for each in reach.users(path, part) if each[0] in self._members)
+        found = (each for each in reach.users(path, part) if each[0] in self._closure)
         return [each for each in found if reach.runs(self._path, *each)]
 
     def _calls_on(self, file: str, user: str, method: Symbol) -> bool:
@@ -305,7 +304,7 @@ class Conditions:
 
     def _is_derived(self, name: str) -> bool:
         found = self._closure.reach.deriving.get(name, ())
-        return not self._members.isdisjoint(found)
+        return not self._closure.members.isdisjoint(found)
 
     def _may_pass(self, need: str, *, surely: bool) -> bool:
         """Whether a call may pass an argument: one does, or none is to be seen. ``surely``: one
@@ -405,7 +404,7 @@ class Conditions:
     def _fields(self, need: str) -> Iterator[str]:
         """What calls have to give the classes of a program that have a field, or inherit it."""
         for name, told in self._project.fields(need, self._paths):
-            own = next((asked for path, asked in told if path in self._members), None)
+            own = next((asked for path, asked in told if path in self._closure), None)
             if own is not None:
                 yield Need.parse(own)._replace(function=name).dump()
 

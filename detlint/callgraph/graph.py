@@ -8,6 +8,7 @@ name up: it hangs on two nodes at once.
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from functools import cached_property
 from itertools import chain
 from operator import xor
@@ -346,13 +347,12 @@ def flood(graph: Graph, starts: dict[int, int], limits: Sequence[int]) -> list[i
     that reach it, as bits. ``starts`` holds the bits of nodes at which programs start, and
     ``limits`` those that each node lets in."""
     left = list(limits)  # of each node, the programs that it may let in yet
-    waiting = dict.fromkeys(starts)  # in order, each once
+    waiting = OrderedDict.fromkeys(starts)  # in order, each once
     for node, bits in starts.items():
         left[node] &= ~bits
     targets, joints = graph.targets, graph.joints
     while waiting:
-        node = next(iter(waiting))
-        del waiting[node]
+        node, _ = waiting.popitem(last=False)
         bits = limits[node] ^ left[node]
         for target in targets[node]:
             if fresh := bits & left[target]:

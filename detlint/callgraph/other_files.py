@@ -91,8 +91,14 @@ class OtherFiles:
         self.python_files: Callable[[str], PythonFiles] = cache(
             lambda root: PythonFiles(below(root), index)
         )
-        self.find: Callable[[Unit, str], list[tuple[Unit, str]]] = cache(self._look_up)
-        self._having: Callable[..., list[tuple[Unit, str, str]]] = cache(self._look_up_importers)
+        self.find = cache(self._look_up)
+        self._having = cache(self._look_up_importers)
+
+    def make_room(self) -> None:
+        """Close the files that are open, where many stay so: between questions."""
+        if self._index.units.make_room(len(self._index.known)):
+            self.find.cache_clear()
+            self._having.cache_clear()
 
     def has_own_guard(self, unit: Unit) -> bool:
         """Whether `guard` means another's in a file."""

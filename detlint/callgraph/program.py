@@ -70,7 +70,7 @@ class Program:
         """Hold no more than its answers."""
         for each in ("entry_calls", "purpose", "seed_order", "variation"):
             vars(self).pop(each, None)
-        self._closure.parts_from.cache_clear()
+        self._closure.let_go()
         self._conditions = Conditions(self._closure)
         self._base = FactBase(self._closure, self._conditions, self._launched)
 

@@ -230,13 +230,13 @@ class Reachability:
     def _reached_without(self, stops: Mapping[tuple[str, str], int]) -> list[int]:
         """What calls reach in each program by ways that lead through none of some parts, but in
         the programs that each of these is given with."""
-        if not stops:
-            return self._running
         limits = list(self._limits(self._calls))
         for part, programs in stops.items():
             node = self._calls.known(*part)
-            if node is not None:
+            if node is not None and self._running[node] & ~programs:  # most do not run anyway
                 limits[node] &= programs
+        if limits == self._limits(self._calls):
+            return self._running
         return flood(self._calls, self._starts(self._calls), limits)
 
     @cached_property

@@ -15,6 +15,7 @@ from detlint.cli.screen import Progress
 from detlint.errors import UsageError
 from detlint.finding import Confidence
 from detlint.grouping import grouped
+from detlint.settings import enabled, ignored_for
 from detlint.sources.paths import is_within, nearest
 
 if TYPE_CHECKING:
@@ -131,7 +132,6 @@ class Part:
     def engine(self) -> Engine:
         """All rules that the settings choose. Raises UsageError where none is left."""
         from detlint.engine import Engine
-        from detlint.settings import enabled
 
         rules = catalogue_of(self._options).rules
         chosen = [rule for rule in rules if enabled(self.settings, rule.code, rule.default)]
@@ -150,9 +150,7 @@ class Part:
         """Whether findings of a code are looked for in a file, by its real path, or where one was
         that is gone."""
         known, chosen = self.engine.known, (rule.code for rule in self.engine.rules)
-        if code in known and (
-            code not in chosen or settings_module.ignored_for(self.settings, path, code)
-        ):
+        if code in known and (code not in chosen or ignored_for(self.settings, path, code)):
             return False
         given = map(os.path.realpath, self._options.paths)
         gone = not os.path.exists(path) and any(is_within(path, each) for each in given)
@@ -294,8 +292,6 @@ def not_ignored(findings: Sequence[Finding], settings: Settings) -> list[Finding
     """Those that ``per-file-ignores`` does not silence."""
     if not settings.per_file_ignores:
         return list(findings)
-    from detlint.settings import ignored_for
-
     return [each for each in findings if not ignored_for(settings, each.path, each.code)]
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.cli import parts
-from detlint.cli.said import counted, say
+from detlint.cli.said import counted, say, say_failed
 from detlint.cli.status import CLEAN
 from detlint.errors import DetlintError, UsageError
 from detlint.sources.paths import relative
@@ -91,8 +91,6 @@ def _lint_and_leave(options: argparse.Namespace, once: _Lint) -> None:
         pass
     except Exception:  # noqa: BLE001 - the parent goes on
         import traceback
-
-        from detlint.cli.said import say_failed
 
         say_failed(traceback.format_exc())
     finally:

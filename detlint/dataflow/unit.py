@@ -62,6 +62,8 @@ _FARTHEST = 200  # characters before it
 _FEW = 40  # words, each of which is looked for in the text
 # Characters of functions that are kept as operations, each of which takes about ten.
 _ROOM = 2_500_000
+# What is known of ten thousand files takes more than all operations: of these are fewer then.
+_MANY, _A_FILE = 2_500, 250
 
 F = TypeVar("F")
 T = TypeVar("T")
@@ -768,6 +770,7 @@ class Units:
         self._alone: dict[str, Unit] = {}  # the newest last
         self._weights: dict[str, int] = {}  # of these, but for the newest
         self._total = 0
+        self._reserved = 0  # room for what is known of files
 
     def of(self, path: str) -> Unit:
         """A file, for one question at a time."""
@@ -778,7 +781,10 @@ class Units:
             self._weights[newest] = self._alone[newest].weight
             self._total += self._weights[newest]
         unit = self._alone[path] = self._taken(path) or self._open_file(path)
-        self.shrink(_ROOM)
+        while self._total > _ROOM - self._reserved:
+            oldest = self._taken(next(iter(self._alone)))
+            if oldest is not None:
+                oldest.close()
         return unit
 
     def held(self, path: str) -> Unit:
@@ -787,12 +793,14 @@ class Units:
             self._held[path] = self._taken(path) or self._open_file(path)
         return self._held[path]
 
-    def shrink(self, room: int = _ROOM // 2) -> None:
-        """Close the oldest until all take no more room: when others are opened beside them."""
-        while self._total > room:
-            oldest = self._taken(next(iter(self._alone)))
-            if oldest is not None:
-                oldest.close()
+    def make_room(self, files: int) -> bool:
+        """Close all, to which nothing may refer then, where those that stay open take more room
+        than what is known of some ``files`` leaves; whether they do."""
+        self._reserved = min(max(files - _MANY, 0) * _A_FILE, _ROOM * 3 // 4)
+        is_crowded = sum(each.weight for each in self._held.values()) > _ROOM - self._reserved
+        if is_crowded:
+            self.close([*self._held, *self._alone])
+        return is_crowded
 
     def close(self, paths: Iterable[str]) -> None:
         """Close some files, of which no more is asked."""

@@ -14,6 +14,7 @@ from detlint.models.launching import RUNNING
 from detlint.models.purposes import trains
 from detlint.models.roles import TESTS
 from detlint.sources.kinds import NOTEBOOK, PYTHON, kind_of
+from detlint.syntax.layout import HEAD, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -218,8 +219,6 @@ def _starts_at_the_top(text: str) -> bool:
     called = _ROUND.search(text, rounds.start()) if rounds is not None else None
     if not found and called is None:
         return False
-    from detlint.syntax.layout import layout_of
-
     layout = layout_of(text)
     if any(layout.at(each) is None for each in found):
         return True
@@ -233,8 +232,6 @@ def _is_at_the_top(wanted: re.Pattern[str], text: str) -> bool:
     found = [each.start() for each in wanted.finditer(f"\n{text}")]
     if not found:
         return False
-    from detlint.syntax.layout import layout_of
-
     return any(layout_of(text).at(each) is None for each in found)
 
 
@@ -253,8 +250,6 @@ def _calls_its_own(text: str) -> bool:
     found = [each for each in found if each[2] in defined]
     if not found:
         return False
-    from detlint.syntax.layout import layout_of
-
     layout = layout_of(text)
     return any(
         layout.at(place) is None and not _is_in_function(text, start, place)
@@ -267,8 +262,6 @@ def _draws_at_the_top(text: str) -> bool:
     drawn = sorted(each.start() for draws in _DRAWS for each in draws.finditer(text))
     if not drawn:
         return False
-    from detlint.syntax.layout import layout_of
-
     layout = layout_of(text)
     blocks = [each for each in layout.top if not each.kind]
     return any(
@@ -280,8 +273,6 @@ def _draws_at_the_top(text: str) -> bool:
 
 def _trains_at_the_top(text: str) -> bool:
     """Whether code outside of functions trains, or calls a function of the file that does."""
-    from detlint.syntax.layout import layout_of
-
     layout, training = layout_of(text), _training(text)
 
     def is_code(match: re.Match[str], block: Block) -> bool:
@@ -317,8 +308,6 @@ def _trains_at_the_top(text: str) -> bool:
 
 def _is_in_function(text: str, start: int, place: int) -> bool:
     """Whether a place in a statement, such as an ``if``, lies in a function that it defines."""
-    from detlint.syntax.layout import HEAD
-
     above = text[start:place].splitlines()
     depth = _indent(above.pop()) if above else 0
     for line in reversed(above):
@@ -342,8 +331,6 @@ def main_line(text: str) -> int | None:
     for match in _MAIN_LINE.finditer(f"\n{text}"):
         if all(text.count(quotes, 0, match.start()) % 2 == 0 for quotes in _QUOTES):
             return match.start()
-        from detlint.syntax.layout import layout_of
-
         if layout_of(text).at(match.start()) is None:
             return match.start()
     return None
