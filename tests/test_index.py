@@ -87,6 +87,18 @@ def test_what_a_file_does_not_tell_is_not_asked_again(
         monkeypatch.setattr(Index, "source", None)
 
 
+def test_no_functions_are_opened_for_an_attribute_that_no_function_keeps(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("settings.seed = 0\n")
+    index = Index(Cache.open(None, str(tmp_path), "key"))
+    asked: list[str] = []
+    index._ask = lambda path, *_: asked.append(path) or []  # type: ignore[method-assign]
+    for name in ("train", "Trainer"):
+        need = Need(name, "seed", 0, ("None",), others=True, unset=False).dump()
+        index.gives(str(file), need)
+    assert asked == [str(file)]  # of the class
+
+
 def test_what_processes_learn_of_one_file_is_joined(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text("x = 1\n")

@@ -581,10 +581,11 @@ class Index:
         answers, short = self._of(path), _short(question)
         if short in answers.get(_NOTHING, ""):
             return []
-        told = self._answer(path, question, answer)
-        if not told:
-            del answers[question]
-            answers[_NOTHING] = answers.get(_NOTHING, "") + short
+        told: list[T] = answers[question] if question in answers else answer(path)
+        if told:
+            self._learn(path, question, told)
+        else:
+            self._learn(path, _NOTHING, answers.get(_NOTHING, "") + short)
         return told
 
     def _learn(self, path: str, question: str, answer: object) -> None:

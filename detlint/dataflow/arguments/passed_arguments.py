@@ -102,7 +102,8 @@ def _may_give(text: str, need: Need) -> bool:
         return any(x in text for x in (*need.parameter.split(OR), "setattr("))
     if not need.function:
         return need.parameter in text or need.parameter.replace("_", "-") in text
-    return bool(mentions(text, need.function)) or f".{need.parameter}" in text
+    kept = (need.field or _keeps(need)) and f".{need.parameter}" in text
+    return kept or bool(mentions(text, need.function))
 
 
 def gives(unit: Unit, asked: str) -> list[Answer]:
@@ -110,8 +111,8 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
     own where it hands on what the function around it takes. Row 0 stands for the file."""
     need = _parsed(asked)
     if not need.function:
-        told = (values_by_default if need.default else values_set)(unit, need.parameter)
-        return [(row, _set_to(value, need), []) for row, value in told]
+        values = (values_by_default if need.default else values_set)(unit, need.parameter)
+        return [(row, _set_to(value, need), []) for row, value in values]
     if need.function.startswith(OF_MODULE):
         return [(0, answer, []) for answer in _bound(unit, need)]
     if _sets(unit, need) or (need.field and need.default and _is_passed_on(unit, need)):
@@ -121,22 +122,13 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
     # Of the fields of options, those that derive are asked about by themselves.
     apart = need.field and need.default
     derived = [x for x in unit.classes if not (apart or set(words).isdisjoint(unit.bases(x)))]
+    told: list[Answer] = []
+    for each in derived:
+        row, _ = unit.source.location(unit.classes[each][0].start)
+        told.append((row, _of_derived(unit, each, need), []))
     needs_of = cache(Needs)
-    return [
-        *(
-            (
-                unit.source.location(unit.classes[each][0].start)[0],
-                _of_derived(unit, each, need),
-                [],
-            )
-            for each in derived
-        ),
-    ] + [
-        (
-            use.row,
-            answer,
-            _needed(needs_of, use) if answer is not False else [],
-        )
+    return told + [
+        (use.row, answer, _needed(needs_of, use) if answer is not False else [])
         for around in outer
         for function in around.everything()
         for op in function.ops
@@ -206,11 +198,16 @@ def _sets(unit: Unit, need: Need) -> bool:
     """Whether a file that does not define what is called sets its attribute."""
     if need.field and "replace(" in unit.text and f"{need.parameter}=" in unit.text:
         return True
-    if f".{need.parameter}" not in unit.text or not need.function.lstrip("_")[:1].isupper():
-        return False  # a function keeps no argument
+    if f".{need.parameter}" not in unit.text or not _keeps(need):
+        return False
     if need.function in unit.classes or unit.defines(need.function):
         return False
     return not is_only_own(unit.stores(need.parameter), ())
+
+
+def _keeps(need: Need) -> bool:
+    """Whether what is called keeps what is passed: a class does, and no function."""
+    return need.function.lstrip("_")[:1].isupper()
 
 
 def _other_names(unit: Unit, name: str) -> list[str]:
