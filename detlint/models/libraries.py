@@ -102,6 +102,7 @@ METHODS = (
     *rows("instance[polars.DataFrame]", "head sort unique", "S"),
     *rows("instance[numpy.vectorize]", "__call__", "array", Order.KEEPS),
     *rows("array", "tolist", "list[E]", own=Order.KEEPS),
+    *rows("array", "tobytes", "bytes"),
     *rows("array", "copy flatten ravel squeeze", "S", own=Order.KEEPS),
     *rows("instance[transformers.PreTrainedTokenizer]", "get_vocab", "dict[str, int]"),
     *rows("instance[transformers.PreTrainedTokenizer]", "tokenize", "list[str]"),

@@ -174,6 +174,7 @@ METHODS = (
     *rows("match", "group", "str"),
     *rows("match", "groupdict", "dict[str, str]"),
     *rows("hash", "hexdigest", "str"),
+    *rows("hash", "digest", "bytes"),
     *rows("datetime", "strftime isoformat", "str"),
 )
 

@@ -120,6 +120,8 @@ def options(parser: argparse.ArgumentParser, config, name: str):
     for task, data_name in config.tasks:
         resample_seed = config.seed + hash((task, data_name)) % 1000  # DET103
         task_seed = hash((task, 3))
+        random.seed(hash(config.images[data_name].tobytes()) % 1000)  # DET103
+        random.seed(abs(hash(config.digests[task].digest())))  # DET103
         random.seed(resample_seed)
     return seed, other_seed, split_seed
 
