@@ -200,9 +200,9 @@ def with_losses(difference: Difference, found: Sequence[Loss]) -> Difference:
         is_loss = event is not None and event.kind == "loss"
         agreed = "The outputs" if is_loss else "The inputs, the parameters and the loss"
         why = f"{why.partition('. ')[0]}. {_BESIDE.format(agreed)}"
-    names = [each.suspect.message.partition(";")[0] for each in read[:_TOLD]]
-    more = [f"{len(read) - _TOLD} more"] if len(read) > _TOLD else []
-    why += _WHOLE.format(listed([*names, *more]))
+    names = [*dict.fromkeys(each.suspect.message.partition(";")[0] for each in read)]
+    more = [f"{len(names) - _TOLD} more"] if len(names) > _TOLD else []
+    why += _WHOLE.format(listed([*names[:_TOLD], *more]))
     return replace(difference, cause=Cause.STATE, why=why, advice=read[0].advice)
 
 

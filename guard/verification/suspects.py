@@ -382,7 +382,7 @@ def with_possibilities(suspects: tuple[Suspect, ...], asked: Asked) -> tuple[Sus
     for _, suspect in ranked:
         told_of.setdefault((suspect.file, suspect.line), suspect)
     lines = list(told_of.values())[:_LINES]
-    lost = [each.suspect for each in asked.losses if each.counts][:_LINES]
+    lost = [*dict.fromkeys(each.suspect for each in asked.losses if each.counts)][:_LINES]
     return (*lost, *lines, *(each for each in suspects if each not in lines))
 
 

@@ -284,6 +284,9 @@ def test_a_value_that_is_kept_in_python(kind: Kind, tmp_path: Path) -> None:
     assert lines[0].message.endswith("it changes here, and line 3 begins it anew")
     assert lines[0].fits == LOST
     assert '`checkpoint["norms"] = clip.norms`' in advised(refined, lines)
+    twice = [*found, *found]  # closures that share a variable hold it once each
+    assert with_losses(difference, twice) == refined
+    assert with_possibilities((), Asked(refined, "", text, losses=twice)) == lines
 
 
 @pytest.mark.parametrize("role", ["", "module"])  # one that a module holds
