@@ -56,7 +56,7 @@ NUMBERED = """
     if __name__ == "__main__":
         main()
     """
-NOTE = "threads or processes come to what they share in another order (train.py:"
+NOTE = "possibly threads or processes come to what they share in another order (train.py:"
 
 
 @pytest.mark.parametrize("pool", ["ThreadPoolExecutor", "ThreadPool"])
