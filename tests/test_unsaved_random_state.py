@@ -93,6 +93,14 @@ def test_a_trainer_that_goes_on_without_the_states_of_generators(lint: Lint) -> 
     assert lint() == FOUND
 
 
+def test_a_program_whose_name_and_calls_do_not_say_that_it_trains(lint: Lint) -> None:
+    runs = "def run(self, path):\n            self.train(path)\n\n        def train("
+    agent = changed(TRAINER, ("def train(", runs), ("class Trainer", "class Agent"))
+    calls = ("from trainer import Trainer", "from agent import Agent"), ("= Trainer(", "= Agent(")
+    main = changed(TRAIN, *calls, ("trainer.train(", "trainer.run("))
+    assert lint("", "", agent=agent, main=main) == ["main.py:7 likely"]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

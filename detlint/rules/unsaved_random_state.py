@@ -140,7 +140,7 @@ class UnsavedRandomState(Rule):
         # What the text tells is asked first, and what takes long to tell last.
         if any(program.holding(*KEEPING_STATES)) or not program.said("resumes"):
             return
-        library = "torch" if program.purpose.learns else "tensorflow"
+        library = "torch" if program.has("trains", "torch") else "tensorflow"
         if library == "tensorflow" and training(program) is None:
             return
         fitted = next(program.facts("resumes", counts=_is_by_trainer), None)
