@@ -93,6 +93,9 @@ class Rule:
     lowered_by: ClassVar[tuple[str, ...]] = ("packaging", "showing")
     # Whether a finding in what no program runs is only possible.
     lowered_where_dead: ClassVar[bool] = False
+    # Likewise in a file that no program has, of what nothing names: not if whoever may call it,
+    # such as a notebook that is not there, cannot change what it does.
+    lowered_where_unused: ClassVar[bool] = True
     # Likewise what no program that may train reaches, where some do.
     lowered_where_untrained: ClassVar[bool] = False
     # Whether only programs in which the line of a finding may run are asked if they clear it.
@@ -184,13 +187,14 @@ class Rule:
         if finding.confidence == Confidence.POSSIBLE:
             return False
         path, row = os.path.realpath(finding.path), finding.row
-        if cls.lowered_where_dead and linted.never_runs(path, row, finding.column, programs):
+        place, unused = (path, row, finding.column), cls.lowered_where_unused
+        if cls.lowered_where_dead and linted.never_runs(*place, programs, unused=unused):
             return True
         if cls.is_left_to_callers(finding) and linted.is_left_to_others(path, row, programs):
             return True
         if not cls.lowered_where_untrained:
             return False
-        return linted.is_left_out(path, row, finding.column, programs)
+        return linted.is_left_out(*place, programs)
 
     @classmethod
     def is_left_to_callers(cls, finding: Finding) -> bool:  # noqa: ARG003

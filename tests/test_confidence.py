@@ -683,6 +683,39 @@ def test_draws_in_what_no_program_runs_are_possible(
     assert lint("--select", "DET101,DET103,DET104") == (every if left == "all" else left)
 
 
+OFFERED = """\
+import numpy as np
+from optuna.samplers import TPESampler
+from sklearn.manifold import TSNE
+
+
+def some(rows):
+    return TSNE().fit(rows), TPESampler(), np.random.default_rng().random(3)
+"""
+OF_SYSTEM = ["lib.py:7 DET104 likely", "lib.py:7 DET101 likely"]
+
+
+@pytest.mark.parametrize(
+    ("more", "left"),
+    [
+        ({}, OF_SYSTEM),
+        ({"pyproject.toml": "[project]\n"}, OF_SYSTEM),
+        ({"prog.py": f"import lib\nlib.other()\n{RUNS}"}, []),  # in a file that a program has
+    ],
+)
+def test_what_the_system_seeds_does_not_wait_for_callers(
+    project: Project, lint: Lint, more: dict[str, str], left: list[str]
+) -> None:
+    project({"lib.py": OFFERED, "prog.py": RUNS, **more})
+    assert lint("--select", "DET101,DET104") == left
+
+
+def test_a_test_that_no_program_has_is_no_more_than_possible(project: Project, lint: Lint) -> None:
+    tests = OFFERED.replace("def some(rows)", "def test_some(rows)")
+    project({"tests/test_lib.py": tests, "train.py": RUNS})
+    assert lint("--select", "DET101") == []
+
+
 def test_a_set_of_which_little_is_known_is_no_more_than_likely(
     project: Project, lint: Lint
 ) -> None:

@@ -102,10 +102,13 @@ class PythonFiles:
         shown = [each for each in may if each.shows_training()]
         return bool(shown or not may) and not any(each.trains_part(path, row) for each in shown)
 
-    def never_runs(self, path: str, row: int, column: int, programs: Sequence[Program]) -> bool:
+    def never_runs(
+        self, path: str, row: int, column: int, programs: Sequence[Program], *, unused: bool = True
+    ) -> bool:
         """Whether a place stands in what no program runs that has its file, or gives what it needs
         to run, unless others may use it; or in a class that waits for others to derive from it, and
-        none of the project does."""
+        none of the project does. ``unused``: or where no program has its file, and nothing but
+        tests names it; a test, always."""
         within = [each for each in programs if path in each]
         if within and not any(each.may_reach(path, row) for each in within):
             naming = self._naming(path, row)
@@ -119,7 +122,7 @@ class PythonFiles:
             ):
                 return True
         left = bool(programs) and not (within or self.is_installed(path))
-        unnamed = left and self._is_unnamed(path, row)
+        unnamed = left and (unused or self._tests(path)) and self._is_unnamed(path, row)
         return unnamed or self._lacks_heirs(path, row) or self._is_spared(path, row, column)
 
     def _is_spared(self, path: str, row: int, column: int) -> bool:

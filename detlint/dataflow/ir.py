@@ -228,6 +228,11 @@ class Op:
                 position = None  # what follows cannot be counted
         return None
 
+    def lacks(self, *keywords: str, position: int | None = None) -> bool:
+        """Whether a call is given nothing, or None, for each of some parameters."""
+        found = (self.given(each, position) for each in keywords)
+        return all(each is None or each.is_none for each in found)
+
     def written(self, keyword: str, position: int | None = None) -> ast.expr | None:
         """The same as it is written in the call."""
         value = self.given(keyword, position)

@@ -95,7 +95,8 @@ class MissingRandomState(Rule):
 
     Lowers the confidence:
     - all programs that get there have seeded NumPy's global generator before, or there are
-      programs, and none of them runs it
+      programs, and none of them runs it. Of what the system seeds, only those count that have
+      its file
     - what `sample` picks only shows in figures, a shuffled list in messages, or a file with a
       query has nothing to do with learning
 
@@ -125,6 +126,7 @@ class MissingRandomState(Rule):
     needs = (*sorted(estimators.libraries()), "sample(", "datasets", *_LIBRARIES, *_QUERIES)
     crosses_files = True  # the project may ask for an older release
     lowered_where_dead = True
+    lowered_where_unused = False
     source = "https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness"
     shown = "CPU"
     judged_where_it_runs = True
@@ -198,8 +200,8 @@ class MissingRandomState(Rule):
         return _SINCE in finding.message
 
     @classmethod
-    def is_left_to_callers(cls, finding: Finding) -> bool:  # noqa: ARG003
-        return True
+    def is_left_to_callers(cls, finding: Finding) -> bool:
+        return any(_SOURCES[each] in finding.message for each in _GLOBAL)
 
     @classmethod
     def doubted_by_all(
@@ -251,8 +253,8 @@ class MissingRandomState(Rule):
         return row if hands_on else None
 
     def _check_row(self, call: Op, row: Drawing) -> None:
-        given = [call.given(each, row.position) for each in row.parameters]
-        if not (all(map(_is_missing, given)) and draws(call, row) and self._draws_beside(row)):
+        missing = call.lacks(*row.parameters, position=row.position)
+        if not (missing and draws(call, row) and self._draws_beside(row)):
             return
         made = word_of(call)[:1].isupper()  # an object, which may get its state later
         keyword = next(filter(call.given, row.parameters), row.parameter)
@@ -351,22 +353,20 @@ class MissingRandomState(Rule):
             self._report(call, f"{word_of(call)}()", row.seed, written, how)
         elif keyword := data_sets.sampled(call):
             how = self._how(call, "numpy")
-            if _is_missing(call.given("random_state")) and how:
+            if call.lacks("random_state") and how:
                 written = call.written("random_state")
                 self._report(call, f"sample({keyword})", "random_state", written, how)
         elif data_sets.is_of_webdataset(call):
-            given = [call.given(each) for each in ("seed", _RNG)]
-            if all(map(_is_missing, given)):
+            if call.lacks("seed", _RNG):
                 written = call.written("seed")
                 self._report(call, "shuffle()", "seed", written, self._how(call, "system"))
         elif data_sets.shuffled(call):
             self._check_data_set(call)
 
     def _check_data_set(self, call: Op) -> None:
-        given = [call.given(each) for each in ("seed", "seeds", "generator")]
         streamed = data_sets.draws_from_system(call)
         how = self._how(call, "system" if streamed else "numpy")
-        if not (all(map(_is_missing, given)) and how):
+        if not (call.lacks("seed", "seeds", "generator") and how):
             return
         ordered = call.given("shuffle", 2) if word_of(call) == "train_test_split" else None
         if ordered is None or self.unit.values.constant(ordered) is True:
@@ -403,8 +403,3 @@ class MissingRandomState(Rule):
     @cached_property
     def _estimators(self) -> Estimators:
         return Estimators(self.unit)
-
-
-def _is_missing(value: Op | None) -> bool:
-    """Whether an argument is not given, or None: the word, or a local that is."""
-    return value is None or value.is_none

@@ -67,7 +67,7 @@ class UnseededGenerator(Rule):
       not seen: *possible*
 
     Lowers the confidence:
-    - code that no program runs which has its file, and functions that nothing names: *possible*
+    - code that no program runs which has its file: *possible*
     - the same where all calls of a project, which is no package, pass what it stands in for. Draws
       that are only timed, or drawn in a figure, are *possible*, too
 
@@ -99,6 +99,7 @@ class UnseededGenerator(Rule):
     )
     crosses_files = True
     lowered_where_dead = True
+    lowered_where_unused = False
     source = "https://numpy.org/doc/stable/reference/random/generator.html#numpy.random.default_rng"
     shown = "CPU"
     examples = (
@@ -331,8 +332,7 @@ def _lacks_seed(call: Op, name: str) -> bool:
         return False
     if name.rpartition(".")[2].startswith("Philox") and call.given("key", 2) is not None:
         return False
-    seed = call.given(randomness.SEED_PARAMETER[name], 0)
-    return seed is None or seed.is_none
+    return call.lacks(randomness.SEED_PARAMETER[name], position=0)
 
 
 def _is_only_seeded(fate: Fate) -> bool:

@@ -140,8 +140,7 @@ def drawn_by_tensorflow(op: Op) -> str:
     elif randomness.OF_TENSORFLOW.isdisjoint(op.called):
         return ""
     place = 1 if "_flip_" in word_of(op) else None
-    seed = op.given("seed", place)
-    return "tensorflow" if seed is None or (seed.is_none) else ""
+    return "tensorflow" if op.lacks("seed", position=place) else ""
 
 
 class Seeding:
