@@ -14,6 +14,7 @@ from detlint.dataflow.arguments.passed_arguments import leaves_out
 from detlint.dataflow.arguments.settings import names_tested
 from detlint.dataflow.control import exclude
 from detlint.dataflow.origins import Origins
+from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness.idle_draws import is_unused, may_not_run
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import closure
@@ -263,7 +264,7 @@ class Precedence:
         something has to call first. What a line draws for nothing is none to pass."""
         unit = self._unit(path)
         piece = unit.piece_at(unit.source.line_starts[row - 1])
-        around = None if piece is None else unit.function_of(piece)
+        around = None if piece is None else unit.function(piece) if piece.kind else unit.module
         if piece is None or around is None or _waits(around, row):
             return False
         if piece.kind != "class" and self._draws_for_nothing(around, row):
@@ -489,7 +490,7 @@ def _apart(function: Function, ways: list[Op]) -> set[Op]:
             known[alike] = all(_are_apart(op, each) for each in ways)
         if known[alike]:
             apart.add(op)
-    return set(filter(function.paths.may_run, apart))
+    return set(filter(Paths(function).may_run, apart))
 
 
 def _are_apart(one: Op, other: Op) -> bool:

@@ -123,7 +123,7 @@ class ProgramPurpose:
         trains = says_training(self._name)
         starts = trains or roles.starts(self._name) or self._calls_training
         tool = roles.is_other_tool(self._name, self._shown) or says_in_code(self._text, EXPORTS)
-        trains = trains or (tool and next(self._base.facts("trains", own=True), None) is not None)
+        trains = trains or (tool and roles.trains_here(self._text))
         shares = (apart and not starts) or (tool and not trains)
         tries = self._is_module and self.tries_itself()
         return shares and (tries or not self._calls_steps())

@@ -31,6 +31,15 @@ def starts(name: str) -> bool:
     return stem in rows.STARTERS or stem.startswith(rows.STARTER_BEGINS)
 
 
+def trains_here(text: str) -> bool:
+    """Whether a program's own text calls what trains, and not only a mode: ``net.train(False)``,
+    or in a file that has to do with torch ``net.train()``."""
+    modes = (*rows.MODES, "self", *([")"] if says_in_code(text, ["torch"]) else []))
+    found = (x for x in calls_in(text) if x.word in rows.TRAINING_CALLS and not x.defined)
+    trains = any(not (each.is_method and each.given in modes) for each in found)
+    return trains or says_in_code(text, [".optimize_parameters("])
+
+
 def has_workers(text: str) -> bool:
     """Whether a text gives loaders of torch workers in settings."""
     return _WORKERS.search(code_of(text)) is not None

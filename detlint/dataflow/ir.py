@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from detlint.dataflow.callers import Known
     from detlint.dataflow.origins import Made
-    from detlint.dataflow.path_conditions import Paths
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
@@ -309,13 +308,6 @@ class Function:
     def leaving(self) -> list[Op]:
         """The operations past which nothing runs, or for `assert`, may not; once all are there."""
         return [op for op in self.ops if op.code in _LEAVING and self._leaves(op)]
-
-    @cached_property
-    def paths(self) -> Paths:
-        """Which of its operations may run, by the constants in its tests."""
-        from detlint.dataflow.path_conditions import Paths
-
-        return Paths(self)
 
     def _leaves(self, op: Op) -> bool:
         if op.code == "test":

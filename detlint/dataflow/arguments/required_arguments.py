@@ -58,7 +58,7 @@ class Needs:
 
     def may_run(self, op: Op) -> bool:
         """Whether an operation may run at all, by the constants in its tests."""
-        return self._function.paths.may_run(op)
+        return self._tests.constants.may_run(op)
 
     def _once(self, ask: Callable[[Op], list[Need]], op: Op) -> list[Need]:
         """What a question gives, which is the same of all operations that run together."""
@@ -202,8 +202,10 @@ class Needs:
         if own is not None or "dataclass" not in unit.text:
             return own
         owner = unit.values.owner(kept if kept.is_self else taken_by(kept) or kept)
-        node = unit.definition(owner)
-        if node is None or not is_only_own(unit.stores(name), {owner}):
+        pieces = unit.classes.get(owner, ())
+        body = next((unit.function(each) for each in pieces if each.kind == "class"), None)
+        node = getattr(body, "node", None)
+        if not isinstance(node, ast.ClassDef) or not is_only_own(unit.stores(name), {owner}):
             return None
         value = declared_fields(node).get(name) if is_dataclass(node) else None
         if not isinstance(value, ast.Constant):
@@ -435,6 +437,7 @@ class _Tests:
 
     def __init__(self, function: Function) -> None:
         self.function = function
+        self.constants = Paths(function)
         self._deciding: dict[_Where, _Reads] = {}
 
     @cached_property
@@ -518,7 +521,7 @@ class _Place:
         """Whether an operation does not run with a default, and whether with the other value of a
         flag, with anything but None or -1, or with what that is compared with: of what runs by
         default, only such is followed, as most code is of this kind."""
-        if not self._decides(op) and self._tests.function.paths.may_run(op):
+        if not self._decides(op) and self._tests.constants.may_run(op):
             return False, False
         others = (not default,) if isinstance(default, bool) else _others(default)
         stands_in = default is None or isinstance(default, bool) or _is_number(default)
@@ -529,7 +532,7 @@ class _Place:
     def runs(self, op: Op, value: object) -> bool:
         """Whether an operation may run where it has some value."""
         if not self._decides(op):
-            return self._tests.function.paths.may_run(op)
+            return self._tests.constants.may_run(op)
         asked = repr(value), self._tests.where(op)
         if asked not in self._running:
             self._running[asked] = self._with(value, asked[0]).may_run(op)

@@ -8,6 +8,7 @@ from detlint.dataflow.arguments.settings import names_read, names_tested
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.control import are_sides, is_beside
 from detlint.dataflow.ends import NOWHERE, End, ends_of
+from detlint.dataflow.path_conditions import Paths
 from detlint.dataflow.randomness.generators import names_given, nearest_names
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import LEAVING, SAME, ahead, behind, closure
@@ -206,10 +207,9 @@ def _picks_any(draw: Op) -> bool:
 
 def _conditional(op: Op) -> Iterator[Region]:
     """The branches around an operation, inner ones first, but for what constants decide."""
+    paths = Paths(op.function)
     for region in op.region.around():
         tests = region.head.args if region.head is not None else ()
         usual = any(names.says_usual(name) for test in tests for name in names_read(test))
-        if region.kind in ("if", "else", "except") and not (
-            usual or op.function.paths.enters(region)
-        ):
+        if region.kind in ("if", "else", "except") and not (usual or paths.enters(region)):
             yield region
