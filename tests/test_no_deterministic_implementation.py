@@ -212,6 +212,32 @@ def test_windows_that_do_not_overlap_give_the_same_gradient(
 
 
 @pytest.mark.parametrize(
+    ("pools", "same"),
+    [
+        ("nn.MaxPool2d(2, stride=2, return_indices=True)", True),
+        ("nn.MaxPool2d((2, 3), (2, 3), return_indices=asked)", True),
+        ("nn.MaxPool1d((2,), return_indices=True)", True),
+        ("nn.MaxPool3d(2, return_indices=True), nn.MaxPool2d(3, 2)", True),
+        ("F.max_pool2d_with_indices(x, 2)", True),
+        ("nn.MaxPool2d(2, return_indices=True), F.max_pool2d(x, 3, 2, 0, 1, False, True)", False),
+        ("nn.MaxPool2d(2, return_indices=True), nn.AdaptiveMaxPool2d(3, **options)", False),
+        ("nn.FractionalMaxPool2d(2, return_indices=True)", False),
+        ("nn.MaxPool2d((2, 3), (2, 2), return_indices=True)", False),
+        ("nn.MaxPool2d(2, dilation=2, return_indices=True)", False),
+        ("nn.MaxPool2d(size, stride, return_indices=True)", False),
+        ("nn.MaxPool2d(2)", False),
+    ],
+)
+def test_places_of_maxima_come_once_where_no_windows_overlap(
+    pools: str, findings: Callable[..., list[Finding]], *, same: bool
+) -> None:
+    text = f"from torch import nn\nfrom torch.nn import functional as F\npools = {pools}\n"
+    found = findings(f"{text}up = nn.MaxUnpool2d(2)\n", "DET501")[-1]
+    assert (" gives the same values in each run, but " in found.message) is same
+    assert found.message.endswith(" has no deterministic implementation") is not same
+
+
+@pytest.mark.parametrize(
     "call", ["torch.median(x, dim=1)", 'x.index_reduce_(0, index, source, "prod")']
 )
 def test_says_nothing_of_the_kind_where_it_can(

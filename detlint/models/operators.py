@@ -12,9 +12,14 @@ SCANS = words("torch.cumprod torch.cumsum torch.logcumsumexp")
 REDUCTION = "torch.Tensor.index_reduce_"
 ORDERLESS = words("amax amin")
 # Windows that do not overlap give each input one gradient; averages in steps of one, without
-# padding, have a kernel of their own that needs no atomics. By the place of the size.
-POOLS = {"AvgPool3d": 0, "avg_pool3d": 1, "MaxPool3d": 0, "max_pool3d": 1}
+# padding, have a kernel of their own that needs no atomics.
+POOLS = words(
+    """AvgPool3d avg_pool3d MaxPool1d MaxPool2d MaxPool3d max_pool1d max_pool2d max_pool3d
+    max_pool2d_with_indices max_pool3d_with_indices"""
+)
 DILATION = 3  # arguments after the size
+MAXIMA = ("MaxPool", "max_pool")
+UNPOOLS = "torch.nn.functional.max_unpool"
 GRIDS = words("grid_sample grid_sampler")
 ADAPTIVE = "torch.nn.functional.adaptive_"
 # The grid and the weights can have a gradient of their own.

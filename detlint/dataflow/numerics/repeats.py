@@ -12,6 +12,7 @@ from detlint.models import operators as rows
 if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.numerics.operators import Match, Operators
+    from detlint.dataflow.unit import Unit
 
 _ONES = (1, 1, 1)
 
@@ -41,12 +42,14 @@ def scans_rows(operators: Operators, found: Match) -> bool:
 def is_same_in_each_run(operators: Operators, found: Match) -> bool:
     """``x.median(dim=1).values``, ``x.index_reduce_(0, index, source, "amax")``, counts of
     ``torch.histc``, ``nn.AvgPool3d(2)``, ``nn.AdaptiveMaxPool2d(1)``,
-    ``F.grid_sample(image.detach(), grid)``."""
+    ``F.grid_sample(image.detach(), grid)``, ``nn.MaxUnpool2d(2)`` of places that differ."""
     name = found.row.name
     if name == rows.COUNTS:
         return True  # below 2**24 in a bin, which are exact
     if found.row.direction == "backward":
         return _has_one_gradient(operators, found)
+    if name.startswith(rows.UNPOOLS):
+        return _places_differ(operators.unit)
     if name in rows.SELECTIONS:
         # ``x.median(dim=1).values``, ``x.median(dim=1)[0]``, ``values, _ = x.median(dim=1)``.
         return bool(found.call.uses) and all(map(_takes_values, found.call.uses))
@@ -62,6 +65,24 @@ def _has_one_gradient(operators: Operators, found: Match) -> bool:
     if word in rows.GRIDS:
         return _leaves_image(operators, found)
     return word in rows.POOLS and not found.decides.unpacks and _adds_once(found.decides, word)
+
+
+def _places_differ(unit: Unit) -> bool:
+    """Whether the windows of no pool of the file that gives the places of its maxima overlap, so
+    that none comes twice, and there is one: ``nn.MaxPool2d(2, return_indices=True)``."""
+    holding = unit.functions_holding(*rows.MAXIMA)
+    calls = [each for function in holding for each in function.all_coded("call")]
+    named = [(each, name.rpartition(".")[2]) for each in calls for name in unit.values.called(each)]
+    pools = [each for each in named if _gives_places(*each)]
+    return bool(pools) and all(
+        word in rows.POOLS and not call.unpacks and _adds_once(call, word) for call, word in pools
+    )
+
+
+def _gives_places(call: Op, word: str) -> bool:
+    asked = call.given("return_indices", 6 if word[0].islower() else 4)
+    told = call.unpacks or (asked is not None and asked.constant is not False)
+    return any(each in word for each in rows.MAXIMA) and (told or word.endswith("_indices"))
 
 
 def _divides(operators: Operators, found: Match, size: Op) -> bool:
@@ -99,34 +120,35 @@ def _takes_values(use: Op) -> bool:
 
 def _adds_once(call: Op, word: str) -> bool:
     """Whether no two windows of a pooling overlap, or it averages in steps of one."""
-    first = rows.POOLS[word]
+    first = int(word[0].islower())  # a function is given the input before
     size, stride = call.given("kernel_size", first), call.given("stride", first + 1)
     padding = call.given("padding", first + 2)
     dilation = call.given("dilation", first + rows.DILATION)
-    sizes = _triple(size)
+    sizes = _sizes(size)
     if sizes == _ONES:
         return True
     is_maximum = word.lower().startswith("max")
-    if is_maximum and dilation is not None and _triple(dilation) != _ONES:
+    if is_maximum and dilation is not None and _sizes(dilation) != _ONES:
         return False
     if stride is None or stride is size:
         return True
-    steps = _triple(stride)
+    steps = _sizes(stride)
     if steps == _ONES and not is_maximum:
-        return padding is None or _triple(padding) == (0, 0, 0)
+        return padding is None or _sizes(padding) == (0, 0, 0)
     if steps is None or sizes is None:
         return False
     return all(step >= length for step, length in zip(steps, sizes, strict=True))
 
 
-def _triple(op: Op | None) -> tuple[int, ...] | None:
-    """A size of three dimensions, for which one number may stand."""
+def _sizes(op: Op | None) -> tuple[int, ...] | None:
+    """A size of up to three dimensions, as one of three; for all that follow, one number may
+    stand."""
     value = op.constant if op is not None else ...
-    parts = (value,) * len(_ONES) if isinstance(value, int) else value
-    if not isinstance(parts, tuple) or len(parts) != len(_ONES):
-        return None
+    parts = value if isinstance(value, tuple) else (value,)
     numbers = tuple(each for each in parts if isinstance(each, int))
-    return numbers if len(numbers) == len(_ONES) else None
+    if not numbers or len(numbers) != len(parts) or len(parts) > len(_ONES):
+        return None
+    return numbers + numbers[-1:] * (len(_ONES) - len(parts))
 
 
 def adds_whole_numbers(operators: Operators, found: Match) -> bool:
