@@ -136,7 +136,7 @@ def test_the_message_says_what_to_pass(
         'train.py:11:7: DET102 `gym.make("CartPole-v1")` makes an environment that draws from a '
         "generator of its own, and neither train.py nor what it imports seeds it"
     ) in told
-    assert "help: pass the seed of the run to the first reset: env.reset(seed=seed)" in told
+    assert "help: pass the seed to the first reset: env.reset(seed=seed), or before gym" in told
 
 
 def test_what_plays_and_does_not_train_is_no_finding(

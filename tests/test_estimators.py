@@ -332,6 +332,10 @@ def _called(name: str) -> object:
             sorted(each) for each in nx.community.louvain_communities(graph)
         ],
         "networkx.random_geometric_graph": lambda: nx.random_geometric_graph(20, 0.3).edges,
+        "networkx.configuration_model": lambda: nx.configuration_model([2] * 20).edges,
+        "networkx.expected_degree_graph": lambda: nx.expected_degree_graph([3] * 20).edges,
+        "networkx.relaxed_caveman_graph": lambda: nx.relaxed_caveman_graph(4, 5, 0.4).edges,
+        "networkx.waxman_graph": lambda: nx.waxman_graph(20).edges,
         "networkx.random_regular_graph": lambda: nx.random_regular_graph(3, 20).edges,
         "networkx.stochastic_block_model": lambda: (
             nx.stochastic_block_model([10, 10], [[0.5, 0.1], [0.1, 0.5]]).edges

@@ -113,6 +113,8 @@ else:
     ("seed", "says"),
     [
         ("tf.set_random_seed(0)", "the gradient of `tf.keras.layers.Dense` at train.py:6"),
+        ("tf.app.run(main)", "the gradient of `tf.keras.layers.Dense` at train.py:6"),
+        ("tf.compat.v1.app.run(main)", "never calls tf.config.experimental"),
         ("tf.random.set_seed(0)", "never calls tf.config.experimental.enable_op_determinism()"),
         (_EITHER, "never calls tf.config.experimental.enable_op_determinism()"),
     ],
@@ -147,6 +149,9 @@ with tf.Session() as session:
         ("tf.compat.v1.layers.dense(x, 8)", "", ["likely"]),
         ("tf.layers.dense(x, 8, use_bias=False)", "", []),
         ("tf.matmul(x, tf.get_variable('w', [6, 1]))", "", []),
+        ("tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=x)", "", ["likely"]),
+        ("tf.compat.v1.losses.sparse_softmax_cross_entropy(y, x)", "", ["likely"]),
+        ("tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=x)", "", []),
         ("tf.layers.conv1d(x, 8, 3)", 'os.environ["TF_DETERMINISTIC_OPS"] = "1"', []),
         ("tf.layers.conv1d(x, 8, 3)", 'os.environ["TF_CUDNN_DETERMINISTIC"] = "1"', []),
         ("tf.layers.conv1d(x, 8, 3)", "from tfdeterminism import patch; patch()", []),

@@ -22,7 +22,8 @@ _OLD = "tensorflow.compat.v1"
 _SESSIONS = re.compile(
     r"\btf\.(compat\.v1\.)?(?:Session|InteractiveSession|placeholder|get_variable|variable_scope"
     r"|contrib|layers|disable_(?:eager_execution|v2_behavior)|train\.\w+(?:Optimizer|Session)"
-    r"|read_file|py_func|global_variables_initializer|image\.resize_images)\b"
+    r"|read_file|py_func|global_variables_initializer|image\.resize_images"
+    r"|(?<!v1\.)(?:app|flags))\b"
 )
 _SEEDS = re.compile(r"\btf\.set_random_seed\(")  # which TensorFlow 2 has under …
 _SEEDS_OF_2 = "random.set_seed("

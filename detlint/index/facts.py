@@ -305,7 +305,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "keeps_modules": ("import_module(", "__import__("),
     "atomics": (
         *("unsorted_segment_", "segment_sum(", "bias_add(", "nn.conv1d(", "nn.conv2d("),
-        *("nn.conv3d(", *training.OF_SESSIONS),
+        *("nn.conv3d(", "softmax_cross_entropy", *training.OF_SESSIONS),
     ),
     # Likewise: what makes what a configuration names.
     "instantiates": (

@@ -221,9 +221,11 @@ lime.lime_tabular.LimeTabularExplainer
 lime.lime_text.LimeTextExplainer
 networkx.barabasi_albert_graph by seed from random at 2
 networkx.binomial_graph by seed from random at 2
+networkx.configuration_model by seed from random at 2
 networkx.connected_watts_strogatz_graph by seed from random at 4
 networkx.double_edge_swap by seed from random at 3
 networkx.erdos_renyi_graph by seed from random at 2
+networkx.expected_degree_graph by seed from random at 1
 networkx.fast_gnp_random_graph by seed from random at 2
 networkx.gnm_random_graph by seed from random at 2
 networkx.gnp_random_graph by seed from random at 2
@@ -235,8 +237,10 @@ networkx.random_geometric_graph by seed from random at 5
 networkx.random_labeled_tree 3.2 by seed from random
 networkx.random_partition_graph by seed from random at 3
 networkx.random_regular_graph by seed from random at 2
+networkx.relaxed_caveman_graph by seed from random at 3
 networkx.scale_free_graph by seed from random at 6
 networkx.stochastic_block_model by seed from random at 3
+networkx.waxman_graph by seed from random at 6
 networkx.watts_strogatz_graph by seed from random at 3
 scipy.cluster.kmeans by seed|rng if k_or_guess@1=some
 scipy.cluster.kmeans2 by seed|rng while minit=random|points|++

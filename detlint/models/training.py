@@ -276,10 +276,13 @@ WRAPPED = words("_orig_mod module")
 HIDING = words("build_from_cfg eval getattr import_module instantiate load locate")
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")
-# Functions of TensorFlow that add up by atomics on a GPU: tensorflow#39751, #47772.
-SEGMENTS = Names(
+# Functions of TensorFlow that add up by atomics on a GPU: tensorflow#39751, #47772. Cross entropies
+# do so back as well (#38185), and no release before 2.6 has a switch for them.
+ATOMICS = Names(
     """
     tensorflow.{math.,}unsorted_segment_{mean,prod,sqrt_n,sum} tensorflow.{math.,}segment_sum
+    tensorflow.nn.{sparse_,}softmax_cross_entropy_with_logits{,_v2}
+    tensorflow.losses.{sparse_,}softmax_cross_entropy
     """
 )
 # Methods of a module that train nothing: Lightning's, which bring data, or only answer.

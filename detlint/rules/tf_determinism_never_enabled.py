@@ -57,8 +57,8 @@ class TfDeterminismNeverEnabled(Rule):
     - the same where nothing sets the seed
     - one that trains with Keras 3, where nothing seeds Python's `random`. Keras takes the seeds of
       weights and dropout from it
-    - one that trains with TensorFlow 1 and calls `unsorted_segment_sum` or its like. These add up
-      by atomics on a GPU, and there is no switch for them
+    - one that trains with TensorFlow 1 and calls `unsorted_segment_sum` or its like, or a cross
+      entropy of logits. These add up by atomics on a GPU, and there is no switch for them
     - the same of the gradients of biases and convolutions, if nothing asks for determinism:
       `TF_DETERMINISTIC_OPS`, or NVIDIA's framework-reproducibility
     - one finding for each program

@@ -89,7 +89,7 @@ _MAY_SEED = re.compile(
 _IN_PLACE = re.compile(r"\)\.\w+_\(")  # of a tensor that was only just made
 # Facts of environments: what has a generator, what a seed is given to, and what messages say.
 _UNSEEN = "unseen_environments"
-_RESET = "pass the seed of the run to the first reset: env.reset(seed=seed)"
+_RESET = "pass the seed to the first reset: env.reset(seed=seed), or before gym 0.26 env.seed(seed)"
 _OF_ENVIRONMENTS = (
     (
         "environments",

@@ -229,10 +229,10 @@ class VaryingFacts(FileFacts):
                     yield Found(match.call, what, operators.shown(match))
 
     def of_atomics(self, call: Op) -> str | None:
-        """What adds up by atomics on a GPU in TensorFlow: sums over segments, and the "gradient"
-        of layers."""
+        """What adds up by atomics on a GPU in TensorFlow: sums over segments, cross entropies, and
+        the "gradient" of layers."""
         names = [*map(plain_name, self._training.called(call))]
-        if any(map(trainers.SEGMENTS, names)):
+        if any(map(trainers.ATOMICS, names)):
             return "tensorflow"
         biased = call.given("use_bias")
         adds = biased is None or biased.constant is not False
