@@ -7,7 +7,7 @@ import itertools
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from detlint.callgraph.fact_base import Located
+from detlint.callgraph.fact_base import ByFacts, Located
 from detlint.index.facts import IDLE, TESTED
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
@@ -22,14 +22,11 @@ if TYPE_CHECKING:
     from detlint.callgraph.fact_base import FactBase
 
 
-class EntryCalls:
+class EntryCalls(ByFacts):
     """Answers for one program."""
 
     def __init__(self, closure: Closure, base: FactBase, conditions: Conditions) -> None:
-        self._closure = closure
-        self._path = closure.path
-        self._index = closure.index
-        self._base = base
+        super().__init__(closure, base)
         self._conditions = conditions
         self._ways: dict[tuple[str, str], list[Callable[[str, str], bool]]] = {}
         self._named: dict[str, dict[str, set[str]]] = {}  # by kinds

@@ -247,3 +247,14 @@ class FactBase:
     def part_of(self, located: Located) -> str:
         """The part of its file that a fact stands in."""
         return self._index.part_at(located.path, located.fact.row)
+
+
+class ByFacts:
+    """What answers for one program, by its facts."""
+
+    def __init__(self, closure: Closure, base: FactBase) -> None:
+        self._closure = closure
+        self._path = closure.path
+        self._index = closure.index
+        self._project = closure.project
+        self._base = base

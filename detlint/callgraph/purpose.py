@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.callgraph import roles
+from detlint.callgraph.fact_base import ByFacts
 from detlint.dataflow.learning import outputs
 from detlint.dataflow.unit import asked
 from detlint.grouping import grouped
@@ -27,15 +28,11 @@ if TYPE_CHECKING:
     from detlint.index.facts import Fact
 
 
-class ProgramPurpose:
+class ProgramPurpose(ByFacts):
     """Answers for one program, by its name, its folders, its text and what it runs."""
 
     def __init__(self, closure: Closure, base: FactBase, calls: EntryCalls) -> None:
-        self._closure = closure
-        self._path = closure.path
-        self._index = closure.index
-        self._project = closure.project
-        self._base = base
+        super().__init__(closure, base)
         self._calls = calls
         self._name, self._shown = closure.name, closure.shown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from detlint.callgraph.fact_base import Located
+from detlint.callgraph.fact_base import ByFacts, Located
 from detlint.index.facts import ONCE, TESTED, UNSET
 from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
@@ -14,20 +14,11 @@ from detlint.models.loading import AT_ONCE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from detlint.callgraph.closure import Closure
-    from detlint.callgraph.fact_base import FactBase
     from detlint.callgraph.precedence import Branch, Passage, Precedence
 
 
-class SeedOrder:
+class SeedOrder(ByFacts):
     """Answers for one program."""
-
-    def __init__(self, closure: Closure, base: FactBase) -> None:
-        self._closure = closure
-        self._path = closure.path
-        self._index = closure.index
-        self._project = closure.project
-        self._base = base
 
     def seeds_before(self, library: str, path: str, row: int, column: int = 0) -> bool:
         """Whether it certainly seeds a library's global generator before it gets to a line, or to

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.callgraph.fact_base import Located
+from detlint.callgraph.fact_base import ByFacts, Located
 from detlint.callgraph.trained_parts import TrainedParts, whole
 from detlint.index.facts import MAY_BE, THAWS, UNSEEN_NAMES, UNSET
 from detlint.models.loading import feeds_by_number
@@ -28,8 +28,6 @@ from detlint.syntax.layout import layout_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from detlint.callgraph.closure import Closure
-    from detlint.callgraph.fact_base import FactBase
     from detlint.index.facts import Fact
 
 _MOST = 3  # exhibits that a message names
@@ -50,15 +48,8 @@ class Varying(NamedTuple):
     others: tuple[Located, ...] = ()
 
 
-class Variation:
+class Variation(ByFacts):
     """Answers for one program."""
-
-    def __init__(self, closure: Closure, base: FactBase) -> None:
-        self._closure = closure
-        self._path = closure.path
-        self._index = closure.index
-        self._project = closure.project
-        self._base = base
 
     def of_training(self) -> Varying:
         """What may differ from run to run on a GPU: rather of what it trains and what computes a

@@ -148,15 +148,8 @@ def spoken(op: Op) -> str:
 
 def path_of(op: Op) -> str:
     """How a variable or attribute is written: ``self.names``; "" of anything else."""
-    node = op.node
-    if op.code in ("attr", "global", "free", "param", "phi", "call", "change"):
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            return ast.unparse(node)
-        if op.code == "param":
-            return str(op.name[1])
-        if isinstance(op.name, str) and op.code == "phi":
-            return op.name
-    return ""
+    codes = ("attr", "global", "free", "param", "phi", "call", "change")
+    return spoken(op) if op.code in codes and not isinstance(op.node, ast.Call) else ""
 
 
 def bound(function: Function, call: Op) -> dict[Op, Op]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from detlint.dataflow.arguments.settings import Setting
-    from detlint.documents.document import Command, Entry
+    from detlint.documents.document import Command
 
 _TRAINER = f"{TRAINER}.deterministic"
 _FLAGS = frozenset({ALGORITHMS, WARN_ONLY, DEBUG_MODE, _TRAINER})
@@ -142,8 +142,7 @@ class DeterministicAlgorithmsOff(Rule):
                 confidence=sure,
             )
 
-    def visit_Entry(self, node: Entry) -> None:
-        report_setting(self, node)
+    visit_Entry = report_setting  # noqa: N815 - named as its node
 
     def examine(self, offsets: Sequence[int]) -> None:
         settings = [each for each in flags_at(self.unit, offsets) if each.name in _FLAGS]

@@ -141,8 +141,7 @@ def _adds_once(call: Op, word: str) -> bool:
 
 
 def _sizes(op: Op | None) -> tuple[int, ...] | None:
-    """A size of up to three dimensions, as one of three; for all that follow, one number may
-    stand."""
+    """A size of up to three dimensions, as one of three: the last number stands for the rest."""
     value = op.constant if op is not None else ...
     parts = value if isinstance(value, tuple) else (value,)
     numbers = tuple(each for each in parts if isinstance(each, int))

@@ -143,12 +143,9 @@ class SeedPlaces:
     def _seeds(self, parameter: Op) -> bool:
         """Whether a function seeds with what it is given."""
         if parameter not in self._seeding:
-            self._seeding[parameter] = any(map(_is_seed, _followed(parameter)))
+            uses = (use for each in _followed(parameter) for use in seed_uses(each))
+            self._seeding[parameter] = any(True for _ in uses)
         return self._seeding[parameter]
-
-
-def _is_seed(value: Op) -> bool:
-    return any(True for _ in seed_uses(value))
 
 
 def _followed(start: Op) -> Iterator[Op]:
