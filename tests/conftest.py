@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import textwrap
@@ -27,6 +28,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and current_thread() is mai
     signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in ("GITHUB_ACTIONS", "CI", "PRE_COMMIT"):  # they choose another format, also for runs of
     os.environ.pop(name, None)  # their own
+
+
+gc.disable()  # half a million objects that are collected are no garbage
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
