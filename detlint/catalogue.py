@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.sources.paths import stamp
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -85,7 +87,7 @@ def catalogue(folder: str | None, key: str) -> Catalogue:
 
     file = os.path.join(folder, "rules.json") if folder else ""
     key = "\n".join([key, *places()])
-    kept, plugins = _read(file, key, _stamp(file)) if file else (None, ())
+    kept, plugins = _read(file, key, stamp(file)) if file else (None, ())
     if kept is not None and kept.state == state(plugins):
         return kept
     plugins = installed()
@@ -94,14 +96,6 @@ def catalogue(folder: str | None, key: str) -> Catalogue:
         with suppress(OSError):
             _write(file, key, found, plugins)
     return found
-
-
-def _stamp(file: str) -> tuple[int, int]:
-    try:
-        stat = os.stat(file)
-    except OSError:
-        return 0, 0
-    return stat.st_mtime_ns, stat.st_size
 
 
 def _imported(plugins: Sequence[Plugin]) -> Catalogue:
@@ -129,7 +123,7 @@ def _entry(rule: type[Rule]) -> Entry:
 
 @lru_cache(maxsize=4)
 def _read(
-    file: str, key: str, _stamp: tuple[int, int]
+    file: str, key: str, _stamp: tuple[int, ...]
 ) -> tuple[Catalogue | None, tuple[Plugin, ...]]:
     from detlint.plugins import Plugin
     from detlint.sources.sealed import read_sealed

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from detlint.errors import UsageError
+from detlint.sources.paths import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,14 +49,7 @@ def places() -> list[str]:
     """The folders in which packages are installed, each with a time that installing changes."""
     # Whoever lints in a folder has not installed what lies there.
     here = {"", os.getcwd()}
-    return [f"{each} {_time_of(each)}" for each in sys.path if each not in here]
-
-
-def _time_of(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return 0
+    return [f"{each} {stamp(each)}" for each in sys.path if each not in here]
 
 
 def _may_bring(folder: str) -> bool:
@@ -84,7 +78,7 @@ def _names_group(folder: str, name: str) -> bool:
 
 def installed() -> tuple[Plugin, ...]:
     """The plugins of this environment, sorted. Takes as long as the start of a run."""
-    return tuple(sorted(_searched([each.rpartition(" ")[0] for each in places()])))
+    return tuple(sorted(_searched([each.rpartition(" (")[0] for each in places()])))
 
 
 def _searched(folders: Iterable[str]) -> Iterator[Plugin]:
@@ -125,9 +119,9 @@ def _files(module: str) -> Iterator[str]:
             folders.sort()
             for file in sorted(files):
                 if file.endswith(".py"):
-                    yield f"{file} {_time_of(os.path.join(above, file))}"
+                    yield f"{file} {stamp(os.path.join(above, file))}"
     if spec is not None and not path:
-        yield f"{spec.origin} {_time_of(spec.origin or '')}"
+        yield f"{spec.origin} {stamp(spec.origin or '')}"
 
 
 def _spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:

@@ -269,7 +269,7 @@ def test_facts_of_a_content_are_kept_beside_those_of_other_files(project: Projec
         cache.save()
     cache = project.open()
     for file in (project.file, other):
-        assert cache.facts(str(file), file.stat()) == {"imports": [file.name]}
+        assert cache.facts(str(file)) == {"imports": [file.name]}
         assert cache.facts_of(str(file), "another") is None
 
 
@@ -284,8 +284,8 @@ def test_a_damaged_row_is_not_there_and_costs_no_other(project: Project) -> None
     facts.write_bytes(facts.read_bytes().replace(b'["a.py"]', b'["c.py"]'))
     for _ in range(2):  # as it was written, and copied beside a row that is new
         cache = project.open()
-        assert cache.facts(str(project.file), project.file.stat()) is None
-        assert cache.facts(str(other), other.stat()) == {"imports": ["b.py"]}
+        assert cache.facts(str(project.file)) is None
+        assert cache.facts(str(other)) == {"imports": ["b.py"]}
         cache.store_facts(str(project.folder / "d.py"), other.stat(), "d", {})
         cache.save()
 
@@ -298,7 +298,7 @@ def test_facts_are_dropped_once_a_file_holds_something_else(project: Project) ->
     cache.store_facts(str(project.folder / "b.py"), project.file.stat(), "3", {})
     cache.save()
     cache = project.open()
-    assert cache.facts(str(project.file), project.file.stat()) is None
+    assert cache.facts(str(project.file)) is None
     assert cache.facts_of(str(project.file), "1") is None
 
 
@@ -355,6 +355,22 @@ def test_two_runs_that_overlap_keep_both_results(project: Project) -> None:
     second.save()
     assert project.open().lookup(str(project.file), project.file.stat()) == project.findings()
     assert project.open().digest(str(other)) == "2"
+
+
+def test_what_was_read_is_read_again_only_where_another_run_has_saved(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.run(*project.findings())
+    read: list[str] = []
+    first, second = project.open(), project.open()
+    plain = module.read_sealed
+    monkeypatch.setattr(module, "read_sealed", lambda *told: read.append(told[0]) or plain(*told))
+    for each, times in ((first, 0), (second, 1)):
+        each.store(str(project.folder / f"{times}.py"), project.file.stat(), "1", [])
+        each.save()
+        assert len(read) == times
+    assert project.open().digest(str(project.folder / "0.py")) == "1"
+    assert project.open().lookup(str(project.file), project.file.stat()) == project.findings()
 
 
 def test_processes_that_save_at_once_leave_a_whole_file(project: Project) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from operator import xor
 from typing import TYPE_CHECKING
@@ -186,6 +186,7 @@ def enter_calls(  # noqa: PLR0913 - what names mean
     defined, and only those of unknown origin stand for all of that name. What configurations have
     made, the ``targets``, is used where something instantiates it."""
     made = [":".join(each.rpartition(".")[::2]) for each in targets]
+    method = cache(lambda word: graph.node("", METHOD + word))  # many look up the same
     for path in graph.take_in(paths):
         outline = index.outline(path)
         for part, uses in outline.uses.items():
@@ -193,7 +194,7 @@ def enter_calls(  # noqa: PLR0913 - what names mean
             here = graph.node(path, part)
             leads = graph.targets[here]
             leads += [graph.node(path, each) for each in uses.own]
-            leads += [graph.node("", METHOD + each) for each in uses.attributes]
+            leads += map(method, uses.attributes)
             makes = not _INSTANTIATE.isdisjoint((*uses.names, *uses.attributes))
             for each in chain(uses.origins, made if makes else ()):
                 found = definitions.of(path, each)
@@ -243,6 +244,7 @@ def _enter(graph: Graph, path: str, part: str, classes: Mapping[str, Sequence[st
 def enter_names(graph: Graph, paths: Iterable[str], index: Index, offers: Offers) -> None:
     """Which functions and classes may be used by which, for all that one can see: a name stands
     for all that bear it. Methods count for their classes."""
+    any_of = cache(lambda word: graph.node("", LOOKED_UP + word))  # many look up the same
     for path in graph.take_in(paths):
         for part, uses in index.outline(path).uses.items():
             owner = part.partition(".")[0]
@@ -251,8 +253,7 @@ def enter_names(graph: Graph, paths: Iterable[str], index: Index, offers: Offers
                 graph.targets[graph.node("", LOOKED_UP + owner)].append(here)
             targets = graph.targets[here]
             targets += [graph.node(path, each) for each in uses.own]
-            named = {*uses.names, *uses.attributes}
-            targets += [graph.node("", LOOKED_UP + each) for each in named]
+            targets += map(any_of, {*uses.names, *uses.attributes})
             _offer(graph, path, owner, uses, offers)
 
 

@@ -86,7 +86,8 @@ class Project:
         self._open: dict[str, list[str]] = {}  # programs of which more is asked, with their files
         self._reach: Reachability | None = None
         self._told: dict[object, tuple[set[str], dict[str, Any]]] = {}  # files: asked, and told
-        self._lineages: dict[Symbol, list[Symbol]] = {}
+        self._classes = cache(self._classes_in)
+        self.lineage = cache(self._seen_lineage)
         self._lacking: dict[str, list[tuple[str, ...]]] = {}
         self._loaded = cache(self._load)
         # Of a file, its classes that have an option as a field themselves, with what calls pass.
@@ -113,9 +114,8 @@ class Project:
     @cached_property
     def _targets(self) -> list[str]:
         """The classes and functions that configurations have made."""
-        named = (each for each in self._files if each.endswith(_NAMING))
-        configurations = (each for each in named if not _is_data(each))
-        return sorted({name for each in configurations for name in self.index.targets(each)})
+        named = (each for each in self._configured_by if each.endswith(_NAMING))
+        return sorted({name for each in named for name in self.index.targets(each)})
 
     def _targets_of(self, paths: Iterable[str]) -> list[str]:
         """Those that some files may make, if one of these makes what a text names."""
@@ -274,13 +274,19 @@ class Project:
         return [*chain.from_iterable(known[each] for each in paths if each in known)]
 
     def _fields_in(self, need: str, path: str) -> list[_Fields]:
-        declared = self._declared
+        declared, (classes, files) = self._declared, self._classes(path)
+        if not any(declared(each, need) for each in files):  # as of most options
+            return []
         found = [
             (name, [(x.path, told) for x in lines if (told := declared(x.path, need).get(x.part))])
-            for name in self.index.outline(path).classes
-            for lines in [self.lineage(Symbol(path, name))]
+            for name, lines in classes.items()
         ]
         return [each for each in found if each[1]]
+
+    def _classes_in(self, path: str) -> tuple[dict[str, list[Symbol]], set[str]]:
+        """The classes of a file with their lineages, and the files in which these lie."""
+        classes = {x: self.lineage(Symbol(path, x)) for x in self.index.outline(path).classes}
+        return classes, {each.path for line in classes.values() for each in line}
 
     @cached_property
     def state_of_configurations(self) -> str:
@@ -432,12 +438,9 @@ class Project:
         beside = self.index.folders.entries(folder) if file == PACKAGE else ()
         return any(each.partition(".")[0] == name for each in beside)
 
-    def lineage(self, symbol: Symbol) -> list[Symbol]:
+    def _seen_lineage(self, symbol: Symbol) -> list[Symbol]:
         """A class and its bases, as far as they are seen; of a function, itself."""
-        if symbol not in self._lineages:
-            told = self._definitions.lineage(symbol)
-            self._lineages[symbol] = [each for each in told if each is not None]
-        return self._lineages[symbol]
+        return [each for each in self._definitions.lineage(symbol) if each is not None]
 
     def bases(self, symbol: Symbol) -> Iterator[str]:
         """The qualified names of the bases of a class, and of those of its bases."""

@@ -19,14 +19,14 @@ from detlint.cli import parts
 from detlint.cli.said import counted, say, say_failed
 from detlint.cli.status import CLEAN
 from detlint.errors import DetlintError, UsageError
-from detlint.sources.paths import relative
+from detlint.sources.paths import relative, stamp
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
     _Lint = Callable[[argparse.Namespace], int]
-    _State = dict[str, tuple[int, int]]
+    _State = dict[str, tuple[int, ...]]
 
 _PAUSE = 0.3  # seconds between two looks, as a multiple of what a look takes, and at most
 _SHARE = 10
@@ -110,21 +110,13 @@ def _state(options: argparse.Namespace) -> _State:
         # The configuration cannot be read, or a file has gone: a look at what is named.
         paths.update(dict.fromkeys(options.paths))
         paths.update(dict.fromkeys(("pyproject.toml", "detlint.toml", ".detlint.toml")))
-    return {path: state for path in paths if (state := _stat(path))}
+    return {path: state for path in paths if (state := stamp(path))}
 
 
 def _settings_above(part: parts.Part) -> Sequence[str]:
     folder = part.settings.project or part.settings.root or os.getcwd()
     names = ("pyproject.toml", "detlint.toml", ".detlint.toml", ".gitignore")
     return [os.path.join(folder, name) for name in names]
-
-
-def _stat(path: str) -> tuple[int, int] | None:
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return None
-    return stat.st_mtime_ns, stat.st_size
 
 
 def _differences(before: _State, after: _State) -> str:

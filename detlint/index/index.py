@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from binascii import b2a_base64
 from bisect import bisect_right
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache, partial
@@ -47,7 +48,7 @@ _ROOM = 32_000_000
 # may hold), or one of these kinds, and "broken" if it does not parse; of scripts, "starts" and
 # "exports".
 _Answers = dict[str, Any]
-# The questions to which a file has nothing to tell, each in 12 letters.
+# The questions to which a file has nothing to tell, each in 8 letters.
 _NOTHING = "nothing"
 
 F = TypeVar("F")
@@ -597,7 +598,7 @@ class Index:
         if known is None:
             kept = None
             with suppress(OSError):
-                kept = self._cache.facts(path, os.stat(path))
+                kept = self._cache.facts(path)
             if kept is None:
                 self._open(path)
             else:
@@ -640,7 +641,9 @@ _ANSWERS = {"outline": _outlines, "starts": _starts}
 
 @lru_cache(maxsize=16)  # of all files, one question after the other
 def _short(question: str) -> str:
-    return f" {content_digest(question.encode())[:12]}"
+    # Of as many letters as may be, so that looking for it skips most of a text.
+    digest = bytes.fromhex(content_digest(question.encode())[:12])
+    return f" {b2a_base64(digest, newline=False).decode()}"
 
 
 def _in_order(known: Mapping[str, Any], wanted: list[str]) -> list[tuple[str, Fact]]:

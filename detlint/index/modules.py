@@ -49,7 +49,8 @@ class Modules:
         self._bound = os.path.realpath(bound)
         self._inside = os.path.join(self._bound, "")
         self._folders = folders
-        self._imported: dict[tuple[str, str], dict[str, None]] = {}  # by start, too, if that tells
+        # By the folder where a program starts, "" where that does not tell.
+        self._imported: dict[str, dict[str, dict[str, None]]] = {"": {}}
         # Asked again and again: a project's files import the same things.
         self._listed = cache(self._list)
         self._real = cache(os.path.realpath)
@@ -82,11 +83,11 @@ class Modules:
         self, path: str, files_of: Callable[[str, str], Iterable[str]], start: str
     ) -> dict[str, None]:
         """The files that run with one, in a program of a folder."""
-        known = self._imported.get((path, ""), self._imported.get((path, start)))
-        if known is None:
+        known = self._imported[""].get(path)
+        if known is None and (known := self._imported.get(start, {}).get(path)) is None:
             known = dict.fromkeys(files_of(path, start))
             torn = self._misplaced is not None and path in self._misplaced.torn
-            self._imported[path, start if torn else ""] = known
+            self._imported.setdefault(start if torn else "", {})[path] = known
         return known
 
     def imported(self, importer: str, wanted: Iterable[Import], start: str = "") -> Iterator[str]:
@@ -370,19 +371,15 @@ class Definitions:
         above = module.lstrip(".")
         if above == module and not self._holds(path, above):
             return []
-        wanted = Import(above, len(module) - len(above), ())
         home = self.module(path, module)
-        inner = self._module(path, wanted._replace(names=(first,)), first)
-        inner = None if inner == home else inner
-        if home is not None and (home != path or inner is None):
-            found = self._held(home, [first, *others])
-            if found is not None or inner is None:
-                return found
-        if inner is not None:
+        if home not in (None, path) and (found := self._held(home, [first, *others])) is not None:
+            return found
+        inner = self._module(path, Import(above, len(module) - len(above), (first,)), first)
+        if inner not in (None, home):
             return self._held(inner, others) if others else []
-        if others:  # a folder that is no package
+        if home is None and others:  # a folder that is no package
             return self.of(path, f"{module}{'.' if above else ''}{first}{_FROM}{'.'.join(others)}")
-        return None
+        return self._held(path, [first, *others]) if home == path else None
 
     def _module(self, path: str, wanted: Import, name: str) -> str | None:
         """The file of the module that an import names last."""

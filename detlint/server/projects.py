@@ -12,7 +12,7 @@ from detlint.cli import parts
 from detlint.errors import UsageError
 from detlint.index.index import Index
 from detlint.kept import Kept
-from detlint.sources.paths import ancestors, repository_of
+from detlint.sources.paths import ancestors, repository_of, stamp
 
 if TYPE_CHECKING:
     import argparse
@@ -46,26 +46,27 @@ class Projects:
     def of(self, path: str) -> Project:
         """The project of a file. Raises DetlintError where its configuration cannot be used."""
         folder = os.path.dirname(path)
-        stamp = self.stamp(path)
+        state = self.state(path)
         known = self._known.get(folder)
-        if known is not None and known[0] == stamp:
+        if known is not None and known[0] == state:
             return known[1]
-        shared = (each for at, each in self._known.values() if at == stamp)
+        shared = (each for at, each in self._known.values() if at == state)
         project = next(shared, None) or Project(self._options, path, self._root_of(folder))
-        self._known[folder] = stamp, project
+        self._known[folder] = state, project
         return project
 
-    def stamp(self, path: str) -> _Stat:
+    def state(self, path: str) -> _Stat:
         """What differs when another configuration holds for a file."""
         if self._options.config:
-            return (_stamp(self._options.config),)
+            return (self._options.config, stamp(self._options.config))
         folder = os.path.dirname(path)
-        found = (
-            _stamp(os.path.join(each, name))
+        files = (
+            os.path.join(each, name)
             for each in ancestors(os.path.realpath(folder))
             for name in _CONFIGURATIONS
         )
-        return (self._root_of(folder), *filter(any, found))
+        found = ((each, told) for each in files if (told := stamp(each)))
+        return (self._root_of(folder), *found)
 
     def forget(self) -> None:
         """Read all configurations again."""
@@ -80,14 +81,6 @@ class Projects:
         real = os.path.join(os.path.realpath(folder), "")
         inside = [each for each in self._roots if real.startswith(os.path.join(each, ""))]
         return max(inside, key=len, default="")
-
-
-def _stamp(file: str) -> _Stat:
-    try:
-        stat = os.stat(file)
-    except OSError:
-        return ()
-    return file, stat.st_mtime_ns, stat.st_size
 
 
 class Project:
@@ -167,7 +160,7 @@ class Project:
         from detlint.suppression.novelty import baseline_file
 
         file = baseline_file(self._options, self.settings)
-        return _loaded(self.settings, file, _stamp(file)) if file else None
+        return _loaded(self.settings, file, stamp(file)) if file else None
 
 
 class _Files:
@@ -179,7 +172,7 @@ class _Files:
         self._kept: Kept | None = None
         self.paths: list[str] = []
         self.looked = 0.0
-        self._stats: dict[str, _Stat] = {}
+        self._stats: dict[str, tuple[int, ...]] = {}
         self._handed_in: dict[str, Source] = {}
 
     def look(self, path: str, settings: Settings) -> None:
@@ -189,7 +182,7 @@ class _Files:
         if self._stats and time.monotonic() - self.looked < _A_WHILE:
             return
         paths = Context([path], settings).files
-        stats = {each: _stamp(each) for each in paths}
+        stats = {each: stamp(each) for each in paths}
         if stats.keys() != self._stats.keys():
             self.index = Index(self.cache)
             self._kept = None

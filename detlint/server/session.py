@@ -209,7 +209,7 @@ class Session:
                 self._tell(f"detlint: {error}")
             return None
         with self._lock:
-            self._stamps[sheet.uri] = self._projects.stamp(sheet.path)
+            self._stamps[sheet.uri] = self._projects.state(sheet.path)
         return project
 
     def _show(self, sheet: Sheet, findings: Sequence[Finding]) -> None:
@@ -248,7 +248,7 @@ class Session:
             known = dict(self._stamps)
         for uri, stamp in known.items():
             sheet = self._sheet(uri)
-            if sheet is not None and self._projects.stamp(sheet.path) != stamp:
+            if sheet is not None and self._projects.state(sheet.path) != stamp:
                 with self._lock:
                     self._told.clear()
                     self._changed = True, True

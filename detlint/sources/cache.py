@@ -19,6 +19,7 @@ from zlib import crc32
 
 from detlint.finding import Confidence, Edit, Finding, Step
 from detlint.sources.kinds import is_data
+from detlint.sources.paths import stamp
 from detlint.sources.sealed import (
     Row,
     make_folder,
@@ -74,6 +75,7 @@ class Cache:
         self._today = self._opened // (_SECONDS_A_DAY * 1_000_000_000)
         self._entries: dict[str, _Entry]
         self._linked: dict[str, Any]
+        self._read_at = self._states()
         self._entries, self._linked = _read(file, header) if file else ({}, {})
         self._changed: dict[str, _Entry] = {}
         self._learned: dict[str, Row] = {}
@@ -134,10 +136,12 @@ class Cache:
         entry = self._entries.get(self._key(path), "")
         return isinstance(entry, list) and len(entry) == _WHOLE and entry[2] is True
 
-    def facts(self, path: str, stat: os.stat_result) -> dict[str, Any] | None:
-        """What was found out about a file that still has the stat it had."""
+    def facts(self, path: str) -> dict[str, Any] | None:
+        """What was found out about what a file holds, None if that is to be read. Raises OSError
+        where the file is gone."""
         key = self._key(path)
-        return self.facts_of(path, self._now[key]) if self._is_unchanged(key, stat) else None
+        known = key in self._now or self._is_unchanged(key, os.stat(path))
+        return self.facts_of(path, self._now[key]) if known else None
 
     def _is_unchanged(self, key: str, stat: os.stat_result) -> bool:
         """Whether a file has the stat that it had, and so the content."""
@@ -244,25 +248,32 @@ class Cache:
         """Write what is new. Without a word where that fails: the next run only takes longer."""
         if self._file is None or not (self._changed or self._relinked or self._learned):
             return
+        kept, linked = self._entries, self._linked
         # Another run may have saved since; the later of two that save at once wins.
-        read, linked = _read(self._file, self._header)
-        every = {**read, **self._changed}.items()
+        if self._read_at != self._states():
+            kept, linked = _read(self._file, self._header)
+            vars(self).pop("_facts", None)
+        every = {**kept, **self._changed}.items()
         entries = {path: each for path, each in every if self._recent(each)}
         with suppress(OSError):
             make_folder(os.path.dirname(self._file))
             if self._changed or self._relinked:
-                kept = (entries, self._linked if self._relinked else linked)
-                parts = (dumps(each, separators=(",", ":")).encode() for each in kept)
+                told = (entries, self._linked if self._relinked else linked)
+                parts = (dumps(each, separators=(",", ":")).encode() for each in told)
                 body = b'"files": %b,\n"linked": %b}' % tuple(parts)
                 write_sealed(self._file, self._header, body)
                 self._changed, self._relinked = {}, False
             if self._learned:
-                facts = {**read_rows(self._file_of_facts, self._header), **self._learned}
+                facts = {**self._facts, **self._learned}
                 digests = {path: _line(each).partition(" ")[0] for path, each in entries.items()}
                 known = {x: each for x, each in facts.items() if digests.get(x) == each.digest}
                 write_rows(self._file_of_facts, self._header, known)
                 vars(self).pop("_facts", None)
                 self._learned = {}
+
+    def _states(self) -> list[tuple[int, ...]]:
+        """What differs once another run has saved."""
+        return [*map(stamp, (self._file or "", self._file_of_facts))]
 
     def _key(self, path: str) -> str:
         # abspath takes 2 µs a file, and most paths come absolute or below the working folder.

@@ -26,6 +26,15 @@ def relative(path: str, start: str = os.curdir) -> str:
         return os.path.abspath(path)
 
 
+def stamp(path: str) -> tuple[int, ...]:
+    """What is another once a file is written, as its stat tells; nothing where there is none."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return ()
+    return stat.st_mtime_ns, stat.st_size
+
+
 def slashed(path: str) -> str:
     """With slashes, as patterns, reports and other systems have them."""
     return path.replace(os.sep, "/")
