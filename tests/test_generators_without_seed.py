@@ -341,3 +341,27 @@ def test_a_derived_class_gives_its_base_a_seed(
     told = ["--select=DET101", "--min-confidence=possible", "--output-format=json"]
     main(["--no-cache", *told, "."])
     assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == expected
+
+
+MAKES = "from data import Data\n\ndef make(rows, seed):\n    return Data(rows, seed=seed)\n"
+PREPARES = """\
+from data import Data
+from make import make
+
+def prepare(rows, shuffled):
+    {}
+    return make(rows, seed=3).order() if shuffled else rows
+
+if __name__ == "__main__":
+    print(prepare([1, 2], shuffled=False))
+"""
+
+
+@pytest.mark.parametrize("line", ["data: Data | None = None", "assert not isinstance(rows, Data)"])
+def test_what_only_has_a_class_for_a_type_makes_none_of_it(
+    project: Project, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    prepares = PREPARES.format(line)
+    project({"run.py": prepares, "make.py": MAKES, "data.py": DATA.format(*KEPT)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
+    assert json.loads(capsys.readouterr().out) == []

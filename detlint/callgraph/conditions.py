@@ -146,7 +146,9 @@ class Conditions:
         for file, user in users:
             if reach.runs(self._path, file, user):
                 uses = self._index.uses(file, name, default=default)
-                here = [needs for row, needs in uses if self._index.part_at(file, row) == user]
+                here = [x for row, x in uses if not row or self._index.part_at(file, row) == user]
+                if not here and "." not in part:
+                    continue  # who only says of which type something is makes none
                 told = min((self.doubt(needs, surely=not default) for needs in here), default=0)
                 found.append(max(told, self.doubt_of_uses(file, user, depth, default=default)))
                 if not found[-1]:
@@ -253,7 +255,7 @@ class Conditions:
             calls = self._index.calls(file, word)
             here = [place for row, place in calls if self._index.part_at(file, row) == user]
             ways = [each for each in here if self.may_be_asked(file, each)]
-            if ways and (not owner or self._surely_calls_on(file, user, Symbol(path, part))):
+            if ways and (not owner or self._calls_on(file, user, Symbol(path, part), surely=True)):
                 yield from ((file, _called_for(user, each, often)) for each in ways)
 
     def may_be_asked(self, path: str, place: str) -> bool:
@@ -280,21 +282,18 @@ class Conditions:
         files = sorted({x for x, part in users if x in self._closure and part != symbol.part})
         return not files or any(self._index.may_call(x, symbol.part, methods) for x in files)
 
-    def _surely_calls_on(self, file: str, user: str, method: Symbol) -> bool:
-        told = self._index.receivers(file, method.part.rpartition(".")[2])
-        here = [each for each in told if self._index.part_at(file, each.row) == user]
-        return any(each.owners and self._may_be_of(file, each, method) for each in here)
-
     def _running_users(self, path: str, part: str) -> list[tuple[str, str]]:
         reach = self._closure.reach
         found = (each for each in reach.users(path, part) if each[0] in self._closure)
         return [each for each in found if reach.runs(self._path, *each)]
 
-    def _calls_on(self, file: str, user: str, method: Symbol) -> bool:
-        """Whether a part of a file looks a method up in what may be an object of its class."""
+    def _calls_on(self, file: str, user: str, method: Symbol, *, surely: bool = False) -> bool:
+        """Whether a part of a file looks a method up in what may be an object of its class;
+        ``surely``: one whose class is known."""
         told = self._index.receivers(file, method.part.rpartition(".")[2])
         here = [each for each in told if self._index.part_at(file, each.row) == user]
-        return not here or any(self._may_be_of(file, each, method) for each in here)
+        asked = [each for each in here if each.owners] if surely else here
+        return not (here or surely) or any(self._may_be_of(file, x, method) for x in asked)
 
     def _may_be_of(self, file: str, receiver: Receiver, method: Symbol) -> bool:
         # What derives from a class may keep another object in an attribute.

@@ -118,7 +118,6 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
     if _sets(unit, need) or (need.field and need.default and _is_passed_on(unit, need)):
         return [(0, True, [])]
     words = [need.function, *_other_names(unit, need.function)]
-    outer = dict.fromkeys(each for word in words for each in unit.functions_naming(word))
     # Of the fields of options, those that derive are asked about by themselves.
     apart = need.field and need.default
     derived = [x for x in unit.classes if not (apart or set(words).isdisjoint(unit.bases(x)))]
@@ -129,10 +128,7 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
     needs_of = cache(Needs)
     return told + [
         (use.row, answer, _needed(needs_of, use) if answer is not False else [])
-        for around in outer
-        for function in around.everything()
-        for op in function.ops
-        if _is_named(op, need.function, words)
+        for op in named(unit, need.function, defined=True)
         for use in op.uses
         if (answer := _passed(use, op, need)) is not None
     ]
@@ -250,7 +246,7 @@ def _passed(use: Op, function: Op, need: Need) -> bool | str | None:
         return None if function.code != "attr" and use.code in _BOUND_AGAIN else HANDED_ON
     if use.args[0] is function:
         return _answered(use, need)
-    return None if use.args[0].name in _ASKING else HANDED_ON
+    return None if _asks(use, function) else HANDED_ON
 
 
 def _is_parsed(use: Op) -> bool:
@@ -410,8 +406,13 @@ def uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[st
         ask = needs.settling if default else needs.with_options
         # A name is read once, at the start of the function; a text may only look like it.
         used = [op] if op.code in ("attr", "class") else op.uses
-        for use in [x for x in used if op.code != "const" or not _is_aside(x)]:
+        for use in [x for x in used if not (_is_aside(x) if op.code == "const" else _asks(x, op))]:
             yield use.row, [each.dump() for each in ask(use)]
+
+
+def _asks(use: Op, op: Op) -> bool:
+    """``isinstance(x, Net)``."""
+    return use.code == "call" and use.args[0] is not op and use.args[0].name in _ASKING
 
 
 def _is_aside(use: Op) -> bool:
@@ -426,16 +427,16 @@ def calls(unit: Unit, name: str) -> Iterator[tuple[int, str]]:
     for op in named(unit, name):
         place = op.function.outermost.name
         for use in op.uses if op.code != "const" else ():
-            calls = use.code == "call" and (use.args[0] is op or use.args[0].name not in _ASKING)
+            calls = use.code == "call" and not _asks(use, op)
             if calls and not ("." in place and is_for_training(use)):
                 yield use.row, place
 
 
-def named(unit: Unit, name: str) -> Iterator[Op]:
-    """The operations of a file that name a function or class, but for what defines it."""
+def named(unit: Unit, name: str, *, defined: bool = False) -> Iterator[Op]:
+    """The operations of a file that name a function or class; ``defined``: also what defines it."""
     words = [name, *_other_names(unit, name)]
     for around in dict.fromkeys(each for word in words for each in unit.functions_naming(word)):
         for function in around.everything():
             for op in function.ops:
-                if op.code != "function" and _is_named(op, name, words):
+                if (defined or op.code != "function") and _is_named(op, name, words):
                     yield op
