@@ -250,9 +250,9 @@ def hash_varies(types: Types) -> bool | None:
     return None if None in told or not told else False
 
 
-def may_be_of(types: Types, name: str) -> bool:
-    """Whether a value may be an object of a class of a library."""
-    return any(one.of == name for one in types)
+def may_be_of(types: Types, *names: str) -> bool:
+    """Whether a value may be an object of one of some classes of libraries."""
+    return any(one.of in names for one in types)
 
 
 def is_mixed(types: Types) -> bool:

@@ -976,6 +976,8 @@ def rows_of_polars(out, table: pl.DataFrame, frame):
     table.lazy().group_by("k").len().collect().write_parquet(out)  # DET205
     frame.group_by("k").mean().filter(pl.col("v") > 0).head(3)  # DET205
     np.save(out, table.unique().to_numpy())  # DET205
+    np.save(out, table.select(pl.col("k").cast(int).unique().alias("k")).to_numpy())  # DET205
+    np.save(out, frame.select(pl.col("k").unique())["k"].to_numpy())  # DET205
     return {name: i for i, name in enumerate(table.unique("k")["k"].to_list())}  # DET205
 
 
@@ -996,6 +998,10 @@ def rows_of_polars_in_one_order(out, table: pl.DataFrame, frame):
     image = np.zeros(9)
     image[sizes["k"].to_numpy()] = sizes["len"]
     frame.unique()
+    frame.select(pl.col("k").unique(maintain_order=True)).write_csv(out)
+    frame.select(pl.col("k").unique().sort(), pl.col("v").unique().count()).write_csv(out)
+    frame.select(pl.col("k").unique()).sort("k").write_csv(out)
+    frame.filter(pl.col("k").is_in(pl.col("v").unique().implode())).write_csv(out)
     return dict(sizes.iter_rows()), dict(zip(sizes["k"], sizes["len"])), "a" in known, image
 
 

@@ -157,7 +157,7 @@ class Completions:
         types = self.values.types(method.args[0])
         grouped = method.name in frames.GROUPING and not lattice.is_known(types)
         kept = call.given(frames.MAINTAINED)
-        is_table = lattice.may_be_of(types, frames.FRAME) or grouped
+        is_table = grouped or lattice.may_be_of(types, frames.FRAME, frames.COLUMN_OF)
         left = kept is None or self.values.constant(kept) is False
         return frames.UNORDERED[str(method.name)] if is_table and left else None
 

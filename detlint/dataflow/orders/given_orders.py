@@ -46,6 +46,10 @@ class GivenOrders:
             if how is not None and how.constant in frames.OF_BOTH:
                 yield from self._orders.follow(call, flow)
             return
+        if flow.table and lattice.may_be_of(self._values.types(value), frames.COLUMN_OF):
+            if word_of(call) == "select":
+                yield from self._orders.follow(call, flow)
+            return
         flow = flow._replace(table=False)
         order = self._order_of(call)
         if order is not None:
