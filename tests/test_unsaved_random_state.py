@@ -184,6 +184,28 @@ def test_a_loader_shuffles_if_callers_pass_that(
     ]
 
 
+@pytest.mark.parametrize(
+    ("option", "found"),
+    [
+        ("default=False, type=bool", []),
+        ('action="store_true"', []),
+        ("default=True, type=bool", FOUND),
+        ("type=bool, required=True", FOUND),
+    ],
+)
+def test_a_loader_shuffles_as_an_option_says_by_default(
+    lint: Lint, option: str, found: list[str]
+) -> None:
+    parsed = "from argparse import ArgumentParser\n    from data import make\n"
+    parsed += "    parser = ArgumentParser()\n"
+    parsed += f'    parser.add_argument("--shuffle", {option})\n'
+    parsed += "    args = parser.parse_args()\n"
+    given = ("DataLoader(rows, shuffle=True)", "make(rows, args.shuffle)")
+    train = changed(TRAIN, given, ("import torch\n", f"import torch\n    {parsed}"))
+    told = lint(train=train, data=MAKES.format("", ""))
+    assert told == [each.replace(":7", ":12") for each in found]
+
+
 def test_it_stands_where_the_program_loads_if_another_file_saves(lint: Lint) -> None:
     """Not at its start."""
     train = """

@@ -42,7 +42,7 @@ _READING = frozenset(("attr", "call", "global", "import", "item"))
 LIBRARIES = sys.stdlib_module_names | {"numpy", "torch", "tensorflow", "jax", "scipy", "pandas"}
 _THERE = frozenset(("exists", "isdir", "isfile", "is_dir", "is_file"))
 _MAKING = frozenset(("dump", "makedirs", "mkdir", "save", "savez", "to_csv", "write"))
-_FALSE = ("False", "None", "0")
+_TRUE = Need("", "", -1, ("False", "None", "0"), others=True, unset=False)
 NEVER_MET = Need("", "", -1, (), others=False, unset=True)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MADE_OF = frozenset(("boolean", "call"))  # of what one compares, `kind.lower()`
@@ -123,26 +123,24 @@ class Needs:
 
     def of_value(self, given: Op) -> list[Need]:
         """What keeps a value from being anything but None by default."""
-        found = given_on(given, Need("", "", -1, ("None",), True, True, default=True))
-        return [] if found is None else [found]
+        seed = Need("", "", -1, ("None",), True, True, default=True)
+        return list(filter(None, [given_on(given, seed)]))
 
     @staticmethod
     def of_flag(given: Op) -> list[Need]:
         """What calls have to pass so that a parameter is true, which an operation takes."""
-        found = given_on(given, Need("", "", -1, _FALSE, others=True, unset=False))
-        return [] if found is None else [found]
+        return list(filter(None, [given_on(given, _TRUE)]))
 
     def of_share(self, given: Op) -> list[Need] | None:
         """What calls have to pass, and options to be by default, so that a share is more than
         none; None where one does not see what gives it."""
         taken = taken_by(given) or given
-        wanted = Need("", "", -1, _FALSE, others=True, unset=False)
-        by_default = given_on(taken, wanted._replace(default=True))
+        by_default = given_on(taken, _TRUE._replace(default=True))
         if by_default is None:
             return None
         option = option_of(taken)
-        asked = of_name(wanted, option) if option else given_on(taken, wanted)
-        return [each for each in (by_default, asked) if each is not None]
+        asked = of_name(_TRUE, option) if option else given_on(taken, _TRUE)
+        return list(filter(None, (by_default, asked)))
 
     def of_default(self, op: Op, given: Op) -> list[Need]:
         """What keeps a parameter from being the None that it is by default, of an operation that

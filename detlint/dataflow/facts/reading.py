@@ -92,7 +92,7 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
     if kind not in _SETTLING:
         found = needs.with_options(op)
         shuffle = flag(op) if kind == "orders" else None
-        found += needs.of_flag(shuffle) if shuffle is not None else ()
+        found += (needs.of_share(shuffle) or ()) if shuffle is not None else ()
     else:
         found = needs.settling(op)
         if op.code == "call" and op.args[1:] and (kind != "seeds" or takes_none(op)):

@@ -27,12 +27,6 @@ class Loader(NamedTuple):
         return self.call.given(keyword, place)
 
     @property
-    def shuffles(self) -> bool:
-        """Whether the loader certainly draws an order."""
-        given = self.given("shuffle")
-        return given is not None and given.literal is True
-
-    @property
     def has_workers(self) -> bool:
         """Whether it may have workers."""
         given = self.given("num_workers")
