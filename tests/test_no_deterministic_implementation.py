@@ -721,6 +721,43 @@ def found_rows(capsys: pytest.CaptureFixture[str]) -> list[int]:
     return [each["location"]["row"] for each in json.loads(capsys.readouterr().out)]
 
 
+GIVEN_ITS_MODEL = """
+    import torch
+
+    class GAN:
+        def __init__(self, gen_fn):
+            self.g = gen_fn.cuda()
+            self.optim = torch.optim.Adam(self.g.parameters())
+"""
+STEPS = """
+    import torch
+    from base import GAN
+    from own import Net
+
+    class Wide(GAN):
+        def get_theta(self, angles):
+            return angles * 2
+
+        def step(self, x, angles):
+            theta = {}
+            self.g(x, theta).mean().backward()
+            self.optim.step()
+
+    Wide(Net()).step(torch.ones(1, 3, 8, 8), torch.ones(1))
+"""
+
+
+@pytest.mark.parametrize("theta", ["angles * 2", "self.get_theta(angles)"])
+def test_what_works_out_what_a_model_is_given_does_not_show_the_model(
+    theta: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    steps = STEPS.format(theta)
+    project({"own.py": NET, "base.py": GIVEN_ITS_MODEL, "train.py": steps})
+    assert found_rows(capsys) == [6]
+
+
 @pytest.mark.parametrize(
     ("made", "more", "rows"),
     [

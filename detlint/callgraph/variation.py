@@ -74,9 +74,10 @@ class Variation(ByFacts):
         return Varying(found, "", is_trained=False, others=others)
 
     def shows_training(self) -> bool:
-        """Whether something trains, and some of what that is about is seen."""
+        """Whether something trains, and some of the models that this is about are seen."""
         trained = self._trained
-        return bool(self._near and (trained.is_seen or trained.classes or trained.libraries))
+        made = trained.libraries or any(map(self._closure.is_class, trained.classes))
+        return bool(self._near and (trained.is_seen or made))
 
     def takes_part(self, path: str, row: int) -> bool:
         """Whether a line is shown to take part in what it trains, with a gradient."""
