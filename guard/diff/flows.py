@@ -600,6 +600,9 @@ class Flows:
         found: set[Node] = set()
         for path, pair in inputs:
             found |= self._source(node, path, pair)
+        is_named = all(sources.gives(each.statement, Source.DRAWN_NAME) for each in found)
+        if is_named and sources.tells_file_time(node.statement):
+            return frozenset((node,))  # whatever the file's name is
         return frozenset(found)
 
     def given(self, node: Node) -> Origins:

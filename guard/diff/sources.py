@@ -204,6 +204,12 @@ def is_clock(statement: Statement) -> bool:
     return is_read or (calls(statement, _BY_WORD) and any(map(reads_now, calls_of(statement))))
 
 
+def tells_file_time(statement: Statement) -> bool:
+    """Whether a statement asks when a file was written or read last."""
+    named = (each.attr for each in parts_of(statement.text) if isinstance(each, ast.Attribute))
+    return not FILE_TIMES.isdisjoint(named)
+
+
 def reads_now(call: ast.Call) -> bool:
     """Whether a call of a library's is given the word for the time of now: np.datetime64("now")."""
     given = call.args[0] if call.args else None

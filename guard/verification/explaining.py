@@ -65,6 +65,7 @@ _TEXTS = {"repr", "str", "ascii", "format"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
 _SETS = (ast.Set, ast.SetComp)
 _BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
+_KEEPING = {"getstate", "get_state", "get_rng_state", "get_rng_state_all"}
 _NAMED = 3  # of what it reads
 _LONGEST = 60  # characters of a statement that are shown
 RAN = "though all that is known of what it reads agrees"
@@ -156,6 +157,8 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         names = [f"{_OWNERS[each]}'s" for each in moved if each in _OWNERS]
         what = f"{listed(names)} global one" if names else "it"
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
+    if not last.isdisjoint(_KEEPING):
+        yield Origin(Source.GENERATOR, f"{shown} keeps a state that nothing had seeded by then")
 
 
 def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
@@ -316,7 +319,9 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
     line = _line(node.statement, ["hash", "__hash__"]) or node.statement.goes_through
     held = _hashed(node, traits, parts) or held
     is_open = circumstance != HASHES.name or not held & trait.STRINGS
-    if traits.gave & trait.NAMED:  # a loop over classes, which stand in the set by themselves
+    known = dict(zip(node.statement.reads, traits.paths, strict=False))
+    asked = reduce(or_, (known.get(each, 0) for each in node.statement.touches), 0)
+    if traits.gave & ~asked & trait.NAMED:  # a loop over classes, which stand there by themselves
         held |= trait.OBJECTS
     if what and held & trait.OBJECTS and is_open:
         yield Origin(Source.OBJECT_ADDRESS, f"{what} in {shown}", line)

@@ -160,6 +160,15 @@ def scattered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("scattered")
+def test_the_time_of_a_file_is_a_clock_whatever_the_name_of_its_folder(tmp_path: Path) -> None:
+    text = "folder = tempfile.mkdtemp()\na = os.stat(folder).st_mtime_ns\nb = a % 1000\n"
+    found = flows(tmp_path, f"{PREPARED}{text}")
+    [first] = found.nodes[-1].origins
+
+    assert first.statement.text.startswith("a = ")
+    assert origin_of(first, found.traits(first)).source is Source.CLOCK
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_cause_is_what_its_first_statement_reads(name: str, tmp_path: Path) -> None:
     source, use, expected = PROGRAMS[name]
@@ -1178,6 +1187,9 @@ def test_texts_of_what_has_one_of_its_own(line: str, is_told: bool, tmp_path: Pa
         ("a = [len, *kept]", Source.STRING_HASH),
         ("for a in {Sample, dict}:\n    pass", Source.OBJECT_ADDRESS),
         ("for a in {'x', 'y'}:\n    pass", Source.STRING_HASH),
+        ("a = [each for each in kept ^ set(names) if type.mro(int)]", Source.STRING_HASH),
+        ("a = np.random.get_state()", Source.GENERATOR),
+        ("a = random.getstate()[1]", Source.GENERATOR),
     ],
 )
 def test_what_is_hashed_counts_and_not_what_stands_beside_it(
