@@ -567,7 +567,7 @@ for n in range(3): step(batch=n, output=("fc", 1))
 def test_a_clock_that_is_not_varied_is_named(given: str, is_told: bool, verify: Verify) -> None:
     status, found = verify(DATED.format(given))
     assert status == 0
-    notes = [each for each in found["verify"]["notes"] if "does not vary this clock" in each]
+    notes = [each for each in found["verify"]["notes"] if "that verify does not vary" in each]
     assert bool(notes) is is_told
     assert all("train.py:5, `np.datetime64('today', 'D')`" in each for each in notes)
 
