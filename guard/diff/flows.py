@@ -600,8 +600,9 @@ class Flows:
         found: set[Node] = set()
         for path, pair in inputs:
             found |= self._source(node, path, pair)
-        is_named = all(sources.gives(each.statement, Source.DRAWN_NAME) for each in found)
-        if is_named and sources.tells_file_time(node.statement):
+        if sources.tells_file_time(node.statement) and all(
+            sources.gives(each.statement, Source.DRAWN_NAME) for each in found
+        ):
             return frozenset((node,))  # whatever the file's name is
         return frozenset(found)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from detlint.models import files
+from detlint.models import files, randomness
 from detlint.models.completions import ASKING
 from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import CLOCKS_BY_WORD, ENTROPY, NOW, TORCH_RESEEDING
@@ -76,6 +76,9 @@ _OF_OTHERS = {"wait", "wait_for", "select", "put"}  # whose first argument is wh
 # Whose first argument is the limit; of a text's ``join`` it is no number.
 _FIRST = {"join", "result"}
 _LOCKING = {"wait", "acquire"}  # what waits for others, or asks whether it has to
+# What reads the state of a generator.
+KEEPING = {each.rpartition(".")[2] for names in randomness.STATES.values() for each in names}
+KEEPING.add("get_rng_state_all")
 # What writes all of the tensors that it is given first, on each rank, whatever these held.
 RECEIVING = {
     *("recv", "irecv", "all_gather", "all_gather_into_tensor", "reduce_scatter"),
@@ -204,6 +207,7 @@ def is_clock(statement: Statement) -> bool:
     return is_read or (calls(statement, _BY_WORD) and any(map(reads_now, calls_of(statement))))
 
 
+@lru_cache(_KEPT)
 def tells_file_time(statement: Statement) -> bool:
     """Whether a statement asks when a file was written or read last."""
     named = (each.attr for each in parts_of(statement.text) if isinstance(each, ast.Attribute))

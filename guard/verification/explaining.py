@@ -65,7 +65,6 @@ _TEXTS = {"repr", "str", "ascii", "format"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
 _SETS = (ast.Set, ast.SetComp)
 _BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
-_KEEPING = {"getstate", "get_state", "get_rng_state", "get_rng_state_all"}
 _NAMED = 3  # of what it reads
 _LONGEST = 60  # characters of a statement that are shown
 RAN = "though all that is known of what it reads agrees"
@@ -157,7 +156,7 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         names = [f"{_OWNERS[each]}'s" for each in moved if each in _OWNERS]
         what = f"{listed(names)} global one" if names else "it"
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
-    if not last.isdisjoint(_KEEPING):
+    if sources.calls(statement, sources.KEEPING):
         yield Origin(Source.GENERATOR, f"{shown} keeps a state that nothing had seeded by then")
 
 
@@ -272,8 +271,7 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
 
 def draws(node: Node, traits: Traits) -> bool:
     """Whether it draws, from a generator of the process or an object that does."""
-    pairs = zip(node.statement.reads, traits.paths, strict=False)
-    drawing = {path for path, bits in pairs if bits & trait.DRAWS}
+    drawing = {path for path, bits in _by_path(node, traits).items() if bits & trait.DRAWS}
     return node.draws or not drawing.isdisjoint(node.statement.touches)
 
 
@@ -319,7 +317,7 @@ def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin
     line = _line(node.statement, ["hash", "__hash__"]) or node.statement.goes_through
     held = _hashed(node, traits, parts) or held
     is_open = circumstance != HASHES.name or not held & trait.STRINGS
-    known = dict(zip(node.statement.reads, traits.paths, strict=False))
+    known = _by_path(node, traits)
     asked = reduce(or_, (known.get(each, 0) for each in node.statement.touches), 0)
     if traits.gave & ~asked & trait.NAMED:  # a loop over classes, which stand there by themselves
         held |= trait.OBJECTS
@@ -333,8 +331,7 @@ def _of_texts(node: Node, traits: Traits) -> Iterator[Origin]:
     """Texts of objects that have no ``__repr__`` of their own: their address stands in them."""
     parts = sources.parts_of(node.statement.text)
     called = {path_of(each.func) for each in parts if isinstance(each, ast.Call)}
-    pairs = zip(node.statement.reads, traits.paths, strict=False)
-    held = {path: bits for path, bits in pairs if path not in called}
+    held = {path: bits for path, bits in _by_path(node, traits).items() if path not in called}
     if any(_has_address(each, held) for each in _texts(parts)):
         what = f"the text of an object without a __repr__, in `{node.statement.text}`"
         yield Origin(Source.OBJECT_ADDRESS, what)
@@ -369,11 +366,16 @@ def _hashed(node: Node, traits: Traits, parts: list[ast.AST]) -> int:
     that has no name."""
     calls = [each for each in parts if isinstance(each, ast.Call)]
     given = {path_of(arg) for each in calls if last_name(each.func) == "hash" for arg in each.args}
-    known = dict(zip(node.statement.reads, traits.paths, strict=False))
+    known = _by_path(node, traits)
     found = [known.get(each, 0) for each in given if each]
     if not given:
         found = [each for each in known.values() if each & trait.SETS]
     return reduce(or_, found, 0) if all(given) else 0
+
+
+def _by_path(node: Node, traits: Traits) -> dict[Path, int]:
+    """What each path that a statement reads is made of."""
+    return dict(zip(node.statement.reads, traits.paths, strict=False))
 
 
 def hands_over(node: Node) -> bool:
