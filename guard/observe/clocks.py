@@ -29,13 +29,21 @@ if TYPE_CHECKING:
 
 # What asks for keys, by which processes know each other, and for the first states of modules.
 _KEYS = ("multiprocessing.connection", "multiprocessing.process", "importlib._bootstrap")
-_UNITS = {"": 1e-9, "_ns": 1}
+# What a nanosecond is by each function of a clock.
+UNITS = {"": 1e-9, "_ns": 1}
+_TICK = 1000  # nanoseconds that pass at least between two readings: a program may divide by them
 _following: list[Clocks] = []
 
 
 def left_out() -> float:
     """Seconds that the clocks of this process leave out so far."""
     return sum(each.left_out for each in _following) * 1e-9
+
+
+def later(last: float, now: float, unit: float) -> float:
+    """What a clock tells that told ``last``, of which a nanosecond is ``unit``: it never stands
+    still, and it never goes back."""
+    return max(last + _TICK * unit, now)
 
 
 class Clocks:
@@ -50,7 +58,7 @@ class Clocks:
         _following.append(self)
         stack.callback(_following.remove, self)
         for name in ("time", "monotonic", "perf_counter"):
-            for suffix, unit in _UNITS.items():
+            for suffix, unit in UNITS.items():
                 self._hold_back(stack, name + suffix, unit)
 
     def _hold_back(self, stack: ExitStack, name: str, unit: float) -> None:
@@ -59,7 +67,7 @@ class Clocks:
         @around(stack, time, name)
         def _(clock: Callable[[], float]) -> float:
             nonlocal last
-            last = max(last, clock() - self.left_out * unit)  # another thread may be looked at
+            last = later(last, clock() - self.left_out * unit, unit)  # others may be looked at
             return last
 
 

@@ -399,7 +399,7 @@ def shift(run: int) -> None:
     """
     seconds, pace = run * _SHIFT, Pace(run)
     for name in ("time", *_MEASURING):
-        for suffix, unit in (("", 1), ("_ns", 10**9)):
+        for suffix, unit in clocks.UNITS.items():
             _shift_clock(name + suffix, unit, seconds * (name == "time"), pace)
 
     if "timeit" in sys.modules:
@@ -411,7 +411,7 @@ def shift(run: int) -> None:
         _shift_datetime(seconds, pace)
 
 
-def _shift_clock(name: str, unit: int, date: int, pace: Pace) -> None:
+def _shift_clock(name: str, unit: float, date: int, pace: Pace) -> None:
     last: float = 0
 
     @around(_forever, time, name)
@@ -420,8 +420,9 @@ def _shift_clock(name: str, unit: int, date: int, pace: Pace) -> None:
         now = clock()
         if not _is_asked_by_the_program():
             return now
-        # It never goes back, also where it tells the time of a processor, which passes slower.
-        last = max(last, now + type(now)((date + pace.ahead()) * unit))
+        # Also where it tells the time of a processor, which passes slower.
+        ahead = (date + pace.ahead()) * (unit * 10**9)
+        last = clocks.later(last, now + type(now)(ahead), unit)
         return last
 
 

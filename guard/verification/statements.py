@@ -199,19 +199,20 @@ def _traced(session: Session, ran: Sequence[Process], seen: Difference) -> Entry
 
 def _told_first(flows: Flows, found: Found) -> Found:
     """With the origins first that read what is another in each run: of the others, something that
-    was not followed may have been given something else. What only waits comes later than what takes
-    what came first, what puts later than what it puts there, a clock that is begun later than where
-    it is read, and last what is the same in the end.
+    was not followed may have been given something else. A call comes later than the line within it,
+    what only waits later than what takes what came first, what puts later than what it puts there,
+    a clock that is begun later than where it is read, and last what is the same in the end.
     """
     is_read = any(is_clock(e.statement) and not is_begun(e.statement) for e in found.origins)
+    calling = {_place(call) for each in found.origins for call in each.around() if call != each}
 
-    def late(node: Node) -> tuple[bool, bool, bool, bool]:
+    def late(node: Node) -> tuple[bool, bool, bool, bool, bool]:
         source = origin_of(node, flows.traits(node)).source
         is_put = source is Source.THREAD_ORDER and hands_over(node)
         only_waits = source is Source.READINESS and not flows.binds(node)
         is_same = node.within.role != "main" and flows.comes_to_the_same(node)
         is_late = only_waits or (is_read and is_begun(node.statement))
-        return is_same, source is Source.NOT_SHOWN, is_late, is_put
+        return is_same, source is Source.NOT_SHOWN, _place(node) in calling, is_late, is_put
 
     return found._replace(origins=tuple(sorted(found.origins, key=late)))
 

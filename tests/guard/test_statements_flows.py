@@ -1991,3 +1991,17 @@ with ThreadPoolExecutor(1) as pool:
     taken = [each for each in found.nodes if each.statement.line == 4]
 
     assert all(bool(found.traits(each).read & ALONE) is is_alone for each in taken)
+
+
+def test_a_call_is_told_after_the_line_within_it(tmp_path: Path) -> None:
+    text = """
+def taken():
+    number = abs(-3)
+    return number
+found = taken()
+"""
+    found = flows(tmp_path, text)
+    (inner,) = (each for each in found.nodes if each.statement.line == 3)
+    (call,) = (each for each in inner.around() if each != inner)
+    assert _told_first(found, Found((call, inner))).origins == (inner, call)
+    assert _told_first(found, Found((call,))).origins == (call,)
