@@ -250,7 +250,9 @@ KEYS = frozenset(("jax.random.key", "jax.random.PRNGKey", "flax.nnx.Rngs"))
 SYSTEM = frozenset(("random.SystemRandom", "secrets.SystemRandom"))
 # What sends a query to a database, and what of a query draws there, with a seed of the database's.
 QUERYING = frozenset(("execute", "query", "read_sql", "read_sql_query", "sql"))
-DRAWS_IN_QUERY = re.compile(r"\b(?:RANDOM|RAND|NEWID)\s*\(\s*\)", re.IGNORECASE)
+DRAWS_IN_QUERY = re.compile(
+    r"\b(?:(?:RANDOM|RAND|NEWID|UUID|GEN_RANDOM_UUID)\s*\(\s*\)|RANDOMBLOB\s*\()", re.IGNORECASE
+)
 SELECTS = re.compile(r"\bSELECT\b", re.IGNORECASE)
 # Methods of TensorFlow's generators that take their state from the operating system.
 STATE_OF_SYSTEM = frozenset(

@@ -431,7 +431,7 @@ class Flows:
     def _started(self, node: Node) -> list[Node]:
         """The program that was started last, where a statement reads a file that none wrote: a
         command need not name it. None makes what the system tells."""
-        of_system = self._held(node).read & (traits.MEASURED | traits.ASKED) or self._is_fresh(node)
+        of_system = self._held(node).read & traits.OF_SYSTEM or self._is_fresh(node)
         if of_system or sources.calls(node.statement, sources.PROGRAMS):
             return []
         names = self._files_read(node)

@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from detlint.models import files, randomness
+from detlint.models import differing, files, randomness
 from detlint.models.completions import ASKING
 from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import CLOCKS_BY_WORD, ENTROPY, NOW, TORCH_RESEEDING
 from guard.diff import Source
-from guard.digests.traits import ASKED, MEASURED, OF_PROCESS, of_file
+from guard.digests.traits import TOLD, of_file
 from guard.digests.values import Digests
-from guard.observe.statements import CHANGING_FIRST, is_changing, path_of, statements
+from guard.observe.statements import CHANGING_FIRST, asked_of, is_changing, path_of, statements
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from guard.observe.statements import Path, Statement
 
 LISTING = {each.rpartition(".")[2] for each in (*FUNCTIONS, *METHODS)}
-FILES = {"mkstemp", "mktemp", "NamedTemporaryFile", "SharedMemory"}
 _UNIQUE = {"uuid1", "uuid4"}
 _SAY_LITTLE = {"time", "clock", "now", "utcnow", "today", "choice", "seed"}
 _OBJECTS = {"multiprocessing.current_process"}  # of which but some attributes differ
@@ -40,32 +39,12 @@ def _of(origin: str) -> set[str]:
 
 
 # By the last part of a call's name, or the last two where one says little.
-VARYING: dict[Source, set[str]] = {
-    Source.CLOCK: {
-        *_of("the clock"),
-        *("time.strftime", "time.ctime", "time.asctime", "time.localtime", "time.gmtime"),
-        *("os.times", "thread_time", "clock_gettime"),
-    },
-    Source.LOAD: {
-        *("getloadavg", "cpu_percent", "cpu_times", "cpu_times_percent", "virtual_memory"),
-        *("memory_info", "memory_full_info", "memory_percent", "getrusage", "get_traced_memory"),
-        *("cuda.mem_get_info", "shutil.disk_usage", "statvfs", "os.sysconf"),
-    },
-    Source.DRAWN_NAME: {*FILES, "mkdtemp", "TemporaryDirectory"},
-    Source.ENTROPY: {*_of("the operating system"), "getrandbits", "torch.seed", "getsockname"},
-    Source.PROCESS: {*_of("the process"), "gethostname"},
-    Source.COLLECTION: {"gc.collect"},
-    Source.READINESS: {*ASKING, "get_nowait"},
-    Source.THREAD_ORDER: {"as_completed", "imap_unordered", "connection.wait", "select.select"},
-    Source.PROGRAM: {
-        *("subprocess.run", "subprocess.Popen", "subprocess.call", "check_output", "check_call"),
-        *("getoutput", "getstatusoutput", "os.system", "os.popen", "create_subprocess_exec"),
-        *("create_subprocess_shell", "urlopen", "urlretrieve", "requests.get", "requests.post"),
-    },
-    Source.UNWRITTEN_MEMORY: {
-        *("empty_like", "new_empty", "empty_strided", "torch.empty", "np.empty", "numpy.empty"),
-    },
-}
+VARYING: dict[Source, set[str]] = {Source[name]: {*each} for name, each in differing.CALLS.items()}
+VARYING[Source.CLOCK] |= {*_of("the clock"), *randomness.CLOCKS_BY_DEFAULT}
+VARYING[Source.ENTROPY] |= _of("the operating system")
+VARYING[Source.PROCESS] |= _of("the process") | differing.OF_MACHINE
+VARYING[Source.DRAWN_NAME] |= differing.DRAWN_FILES
+VARYING[Source.READINESS] |= ASKING
 # What gives up after some time, where it is given one; numbers by place mean that in the second.
 _WAITING = {
     *("get", "put", "join", "result", "exception", "recv", "wait", "wait_for", "acquire"),
@@ -78,7 +57,7 @@ _FIRST = {"join", "result"}
 _LOCKING = {"wait", "acquire"}  # what waits for others, or asks whether it has to
 # What reads the state of a generator.
 KEEPING = {each.rpartition(".")[2] for names in randomness.STATES.values() for each in names}
-KEEPING.add("get_rng_state_all")
+KEEPING |= {"get_rng_state_all", "initial_seed"}
 # What writes all of the tensors that it is given first, on each rank, whatever these held.
 RECEIVING = {
     *("recv", "irecv", "all_gather", "all_gather_into_tensor", "reduce_scatter"),
@@ -94,35 +73,20 @@ _ANY_RANK = {"dist.recv", "dist.irecv", "distributed.recv", "distributed.irecv"}
 _SENDERS = ("src", "group_src")
 UNSEEDED = {  # where they are given nothing
     *("seed", "seed_all", "default_rng", "Random", "RandomState", "SeedSequence"),
+    *("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"),
     *("Sobol", "Halton", "LatinHypercube", "PoissonDisk", "MultinomialQMC"),
     *("MultivariateNormalQMC", "TPESampler", "RandomSampler", "CmaEsSampler", "NSGAIISampler"),
     *("NSGAIIISampler", "QMCSampler", "GPSampler"),
 }
-# When a file was written or read last, as ``os.stat`` and ``os.path`` name it.
-FILE_TIMES = {
-    *(f"st_{at}time{unit}" for at in "mcab" for unit in ("", "_ns")),
-    *("getmtime", "getctime", "getatime"),
-}
 _BY_WORD = {each.rpartition(".")[2] for each in CLOCKS_BY_WORD}
-# Clocks that tell nothing but what has passed between two calls.
-_MEASURING = {
-    *(f"{name}{unit}" for name in ("perf_counter", "monotonic") for unit in ("", "_ns")),
-    *(f"{name}_time{unit}" for name in ("process", "thread") for unit in ("", "_ns")),
-    *("default_timer", "times", "clock", "clock_gettime"),
-}
 # What torch tells of a GPU's memory, which hangs on what was computed, and not on the load alone.
 _OF_GPUS = {
     *(f"cuda.{most}memory_{what}" for most in ("", "max_") for what in ("allocated", "reserved")),
     *("cuda.memory_stats", "cuda.memory_usage", "cuda.utilization"),
 }
-_SAME = {"cpu_affinity", "cpu_count", "disk_partitions", "Process", "sysconf"}  # on one machine
-_OF_USE = (  # what is in use: files of the system, and a variable of ``sysconf``
-    "SC_AVPHYS_PAGES",
-    *("/proc/self/", "/proc/meminfo", "/proc/loadavg", "/proc/stat", "/proc/pressure/"),
-    *("/proc/vmstat", "/sys/fs/cgroup/"),
-)
-OF_FILES = {MEASURED: Source.LOAD, ASKED: Source.ENTROPY}
-_BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
+OF_FILES = {bit: Source[name] for name, bit in TOLD.items()}
+BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
+_ATTRIBUTES = {Source[name]: each for name, each in differing.ATTRIBUTES.items()}
 _SETS = {"set", "frozenset"}
 _OF_SETS = {"union", "intersection", "difference", "symmetric_difference"}
 VALUES = {  # those of which a call gives another value in each run by itself
@@ -143,7 +107,9 @@ READING = {
 }
 PROGRAMS = VARYING[Source.PROGRAM]  # which may write files
 COLLECTING = VARYING[Source.COLLECTION]  # the garbage, there and then
-DRAWN_FILES = FILES | _UNIQUE  # names that no other run has, and that a file may have
+DRAWN_FILES = (
+    differing.DRAWN_FILES | _UNIQUE
+)  # names that no other run has, and that a file may have
 DRAWN_NAMES = VARYING[Source.DRAWN_NAME] | _UNIQUE  # those, and of folders
 _WRITING = {  # by the last part of a call's name, or the last two where one says little
     *(*(each.rpartition(".")[2] for each in files.WRITERS), *files.LOGS),
@@ -163,11 +129,13 @@ _OWNERS = {"torch": "torch", "np": "numpy", "numpy": "numpy", "random": "python"
 
 def source_of(call: str) -> Source | None:
     """What a call of this dotted name gives, that is another in each run."""
-    if call in _BUILTINS:
-        return _BUILTINS[call]
-    if call.startswith("psutil."):
-        return Source.LOAD
-    return next((each for each, names in VARYING.items() if _is_one(call, names)), None)
+    if call in BUILTINS:
+        return BUILTINS[call]
+    found = next((each for each, names in VARYING.items() if _is_one(call, names)), None)
+    is_measuring = call.startswith(differing.MEASURING_LIBRARIES) and not _is_one(
+        call, differing.SAME
+    )
+    return Source.LOAD if found is None and is_measuring else found
 
 
 def calls(statement: Statement, names: Collection[str]) -> bool:
@@ -180,6 +148,29 @@ def gives(statement: Statement, *given: Source) -> bool:
     return any(source_of(each) in given for each in statement.calls)
 
 
+def handed(statement: Statement) -> Iterator[tuple[Source, str]]:
+    """The names of functions that a statement hands on, as a key or a task, and what these give."""
+    for call in calls_of(statement):
+        given = map(path_of, (*call.args, *(each.value for each in call.keywords)))
+        for name in (".".join(each) for each in given if each):
+            source = source_of(name)
+            if source is not None and name not in BUILTINS:
+                yield source, name
+
+
+def of_attribute(part: ast.AST) -> Source | None:
+    """What an attribute tells that is another in each run, or the time of a file."""
+    if isinstance(part, ast.Name):
+        return Source.CLOCK if part.id in differing.FILE_TIMES else None
+    asked = asked_of(part)
+    if asked is None or isinstance(getattr(part, "ctx", None), ast.Store):
+        return None
+    if isinstance(asked[0], ast.Call) and is_number(part):
+        return Source.PROCESS
+    name = ".".join((ast.unparse(asked[0]), asked[1]))
+    return next((each for each, names in _ATTRIBUTES.items() if _is_one(name, names)), None)
+
+
 def makes_set(call: str) -> bool:
     """Whether a call of this dotted name gives a set; ``set()`` of an object sets a flag."""
     return call in _SETS or call.rpartition(".")[2] in _OF_SETS
@@ -188,17 +179,15 @@ def makes_set(call: str) -> bool:
 def tells_date(call: str) -> bool:
     """Whether a call of this dotted name gives a date or a time of day, and not only what passes
     between two calls."""
-    return source_of(call) is Source.CLOCK and call.rpartition(".")[2] not in _MEASURING
+    return source_of(call) is Source.CLOCK and not _is_one(call, differing.MEASURING)
 
 
 def measures_machine(call: ast.Call, name: str) -> bool:
     """Whether a call of this dotted name measures the machine or the process, or opens a file in
     which the system tells what these use, or asks for a part of it that varies."""
-    is_measured = source_of(name) is Source.LOAD or _is_one(name, _OF_GPUS)
-    if is_measured and name.rpartition(".")[2] not in _SAME:
-        return True
     texts = (getattr(each, "value", None) for each in call.args)
-    return any(isinstance(each, str) and each.startswith(_OF_USE) for each in texts)
+    told = (told_by(each) for each in texts if isinstance(each, str))
+    return Source.LOAD in (source_of(name), *told) or _is_one(name, _OF_GPUS)
 
 
 def is_clock(statement: Statement) -> bool:
@@ -211,7 +200,7 @@ def is_clock(statement: Statement) -> bool:
 def tells_file_time(statement: Statement) -> bool:
     """Whether a statement asks when a file was written or read last."""
     named = (each.attr for each in parts_of(statement.text) if isinstance(each, ast.Attribute))
-    return not FILE_TIMES.isdisjoint(named)
+    return not differing.FILE_TIMES.isdisjoint(named)
 
 
 def reads_now(call: ast.Call) -> bool:
@@ -412,9 +401,8 @@ def fills_item(statement: Statement) -> bool:
 def told_by(text: str) -> Source | None:
     """What a file of the system, by its name, or the format of a log tells that is another in each
     run."""
-    if text in OF_PROCESS:
-        return Source.PROCESS
-    return Source.CLOCK if files.LOGGED_TIME in text else OF_FILES.get(of_file(text))
+    told = next((name for word, name in differing.TEXTS.items() if word in text), None)
+    return Source[told] if told is not None else OF_FILES.get(of_file(text))
 
 
 def parts_of(text: str) -> list[ast.AST]:

@@ -26,6 +26,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from detlint.models import differing
 from detlint.models.randomness import DRAWS_IN_QUERY, SELECTS
 
 if TYPE_CHECKING:
@@ -44,19 +45,28 @@ MEASURED = 128  # a file in which the system tells of itself
 DRAWING = 512  # a query of which the database draws: order by random()
 TURNS = 1024  # a generator that comes through the same states, and meets them with other tasks
 ASKED = 256  # what asked the system for random numbers, or the file of these
-FILES = {
-    **dict.fromkeys(("/dev/random", "/dev/urandom", "/proc/sys/kernel/random/"), ASKED),
-    **dict.fromkeys(("/proc/", "/sys/"), MEASURED),
-}
-OF_PROCESS = ("/proc/self", "/proc/thread-self")  # links to the numbers of the process
 NAMED = 32768  # a class or a function, which as an item of a set is hashed by its address
 DRAWS = 16384  # an object that draws: a generator of Python's, NumPy's or torch's
 LEFT = 8192  # what an earlier run has left: a file, or what a folder holds
 IN_MEMORY = 4096  # tensors and arrays in memory that several processes share
 LENT = 131072  # what lies there as well, as all does that a loader's workers hand over
 WEAK = 2048  # what holds objects weakly: they are gone when they have been collected
+TIMED = 262144  # a file that tells the time
+NUMBERED = 524288  # one that tells the numbers of processes
+LAID = 1048576  # one that tells where memory lies
+STARTED = 2097152  # another program
 ALONE = 65536  # what one thread writes, and others only read meanwhile
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
+# By what it tells that is another in each run: a file of the system, or an object.
+TOLD = {
+    "LOAD": MEASURED,
+    "ENTROPY": ASKED,
+    "CLOCK": TIMED,
+    "PROCESS": NUMBERED,
+    "OBJECT_ADDRESS": LAID,
+    "PROGRAM": STARTED,
+}
+OF_SYSTEM = MEASURED | ASKED | TIMED | NUMBERED | LAID
 _LONGEST_QUERY = 10_000  # characters
 _LOOKED_AT = 8  # items of a container
 _DEEP = 3
@@ -160,6 +170,7 @@ def _of_object(kind: type) -> int:
     draws = DRAWS * (kind.__name__ in _GENERATORS and kind.__module__.startswith(_OF_GENERATORS))
     by_hash = getattr(kind, "__hash__", None)
     by_hash = by_hash is _BY_ADDRESS or _asks_address(by_hash)
+    draws |= TOLD.get(differing.OBJECTS.get(f"{kind.__module__}.{kind.__qualname__}", ""), 0)
     return draws | OBJECTS * by_hash | SHOWN * (getattr(kind, "__repr__", None) is object.__repr__)
 
 
@@ -176,12 +187,12 @@ def draws_in_query(text: str) -> bool:
 
 
 def of_file(name: object) -> int:
-    """Whether a file is one of the system's, by the first that its name begins with. What only
-    names a process holds nothing."""
-    text = str(name)
-    if not text.startswith("/") or text in OF_PROCESS:  # asked of each text that is recorded
+    """Whether a file is one of the system's, by the first that its name begins with."""
+    text = f"{name} "
+    if not text.startswith("/"):  # asked of each text that is recorded
         return 0
-    return next((bits for start, bits in FILES.items() if text.startswith(start)), 0)
+    found = (told for start, told in differing.FILES.items() if text.startswith(start))
+    return TOLD.get(next(found, ""), 0)
 
 
 def _is_shared(kind: type) -> bool:

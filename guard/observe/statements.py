@@ -485,10 +485,20 @@ def _bound_in(node: ast.AST) -> frozenset[str]:
     return frozenset(each.id for each in names if isinstance(each, ast.Name))
 
 
+def asked_of(node: ast.AST) -> tuple[ast.expr, str] | None:
+    """What an attribute is asked of, and its name; also by ``getattr(a, "b")``."""
+    if isinstance(node, ast.Attribute):
+        return node.value, node.attr
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(name)), *_]):
+            return value, name
+    return None
+
+
 def _dotted(node: ast.AST) -> str:
     parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
+    while (asked := asked_of(node)) is not None:
+        node, name = asked
+        parts.append(name)
     parts.append(node.id if isinstance(node, ast.Name) else "")
     return ".".join(reversed(parts))

@@ -16,6 +16,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.models import differing
 from guard.diff import Cause, Link, Suspect, sources
 from guard.diff.differences import Confidence, Explanation, Source
 from guard.diff.names import generator, listed
@@ -52,19 +53,33 @@ if TYPE_CHECKING:
     from guard.verification.operators import Culprit
 
 _HANDING = {"put", "put_nowait", "send"}
-# What takes items in their order, beside loops.
-_ORDERED = {
-    *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),
-    *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
-}
 _TAKING = {"get", "recv"}
 # What a file, or a lock, raises that another process has made, taken or removed before.
 _TOO_LATE = {"FileExistsError", "FileNotFoundError", "BlockingIOError"}
 _OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
-_TEXTS = {"repr", "str", "ascii", "format"}
-_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred)
+_TEXTS = {"repr", "str", "ascii", "format", "pformat", "__repr__"}
+# What takes items in their order, beside loops.
+_ORDERED = {
+    *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),
+    *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
+    *("asarray", "as_tensor", "fromiter", "concatenate", "hstack", "vstack", "Series"),
+    *("DataFrame", "Categorical", "reduce", "accumulate", "filter", "deque", "Counter"),
+    *("extend", "writelines", "bytes", "bytearray", "product", "permutations", "combinations"),
+    *("cycle", "zip_longest", "starmap", "from_iterable", "batched", "pairwise", "groupby"),
+    *("sorted", "min", "max", "heapify", "nlargest", "nsmallest", "dumps", "dump", "print"),
+    *_TEXTS,
+}
+_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred, ast.YieldFrom)
 _SETS = (ast.Set, ast.SetComp)
-_BY_ITS_VALUES = (Source.OBJECT_ADDRESS, Source.STRING_HASH)  # what is hashed tells which it is
+# Of what may all stand in a statement, what goes before and after the rest: a number is more likely
+# part of the name of a file, or of what a program is given; the name of a folder is least.
+_RANKS = {
+    Source.CLOCK: -2,
+    Source.LOAD: -1,
+    Source.PROCESS: 1,
+    Source.PROGRAM: 2,
+    Source.DRAWN_NAME: 3,
+}
 _NAMED = 3  # of what it reads
 _LONGEST = 60  # characters of a statement that are shown
 RAN = "though all that is known of what it reads agrees"
@@ -129,14 +144,10 @@ def _named(path: Path) -> str:
 def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     """What it may be that differs, the surest first."""
     statement, shown = node.statement, f"`{node.statement.text}`"
-    calls = list(zip(statement.calls, statement.lines, strict=True))
-    given = [(sources.source_of(name), name, line) for name, line in calls]
-    # Clocks first; last the name of the machine, which is another one on another machine alone.
-    given.sort(key=lambda e: (e[0] is not Source.CLOCK, e[1].endswith("gethostname")))
-    for source, name, line in given:
-        if source is not None and source not in _BY_ITS_VALUES:
-            yield Origin(source, f"{name}()", line)
-    yield from _of_the_system(statement)
+    yield from sorted((*_of_calls(statement), *_of_names(statement)), key=_rank)
+    if traits.read & trait.STARTED and not sources.waits(statement):
+        yield Origin(Source.PROGRAM, f"{shown} reads what another program gives")
+    yield from _of_arguments(statement)
     yield from _of_hashes(node, traits, circumstance)
     yield from _of_texts(node, traits)
     last = _last_names(node)
@@ -147,9 +158,6 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     for each in filter(sources.is_number, sources.parts_of(statement.text)):
         yield Origin(Source.PROCESS, ast.unparse(each), is_sure=sources.varies(statement))
     yield from _of_entropy(node, traits)
-    for bits, source in sources.OF_FILES.items():
-        if traits.read & bits:
-            yield Origin(source, f"{shown} reads a file of the system")
     yield from _of_memory(shown, traits)
     yield from _of_others(node, traits)
     if moved := drawn_from(node):
@@ -158,10 +166,27 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
         yield Origin(Source.GENERATOR, f"{shown} draws from {what}")
     if sources.calls(statement, sources.KEEPING):
         yield Origin(Source.GENERATOR, f"{shown} keeps a state that nothing had seeded by then")
+    yield from _of_the_rest(statement)
+
+
+def _of_the_rest(statement: Statement) -> Iterator[Origin]:
+    """What nothing else explains, and may be another in each run."""
+    shown = f"`{statement.text}`"
+    for source, name in sources.handed(statement):
+        yield Origin(source, f"{name}, which {shown} hands on", is_sure=False)
+    if sources.calls(statement, differing.STATS) and ".st_" not in statement.text:
+        yield Origin(Source.CLOCK, f"the times of a file, in {shown}", is_sure=False)
+    if any(last_name(each) in differing.STREAMS for each in sources.parts_of(statement.text)):
+        what = f"{shown} reads what another program gives"
+        yield Origin(Source.PROGRAM, what, is_sure=False)
 
 
 def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
-    """What is freed, or written by others, whatever the program's statements do meanwhile."""
+    """What is told by the system, freed, or written by others, whatever the program's statements do
+    meanwhile."""
+    for bits, source in sources.OF_FILES.items():
+        if traits.read & bits:
+            yield Origin(source, f"{shown} reads a file of the system")
     if traits.read & trait.WEAK:
         what = f"{shown} asks for what is gone once it has been collected"
         yield Origin(Source.COLLECTION, what, is_sure=False)
@@ -275,30 +300,53 @@ def draws(node: Node, traits: Traits) -> bool:
     return node.draws or not drawing.isdisjoint(node.statement.touches)
 
 
-def _of_the_system(statement: Statement) -> Iterator[Origin]:
-    """What a file of the system tells, or the time of a file; what the arguments of calls say."""
+def _of_calls(statement: Statement) -> Iterator[Origin]:
+    """What calls give."""
+    for name, line in zip(statement.calls, statement.lines, strict=True):
+        source = sources.source_of(name)
+        if source is not None and name not in sources.BUILTINS:
+            yield Origin(source, f"{name}()", line)
+
+
+def _of_names(statement: Statement) -> Iterator[Origin]:
+    """What a file of the system tells, by its name, or an attribute: the time of a file."""
     text = statement.text
-    found = sources.parts_of(text)
-    alone = {each.value for each in found if isinstance(each, (ast.Expr, ast.Await))}
-    for each in found:
-        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+    is_told = not sources.calls(statement, sources.PROGRAMS)  # and no text for another program
+    for each in sources.parts_of(text):
+        if (told := sources.of_attribute(each)) is not None:
+            name, what = last_name(each), ast.unparse(each)
+            is_time = name in differing.FILE_TIMES
+            yield Origin(told, f"the time of a file, {name}, in `{text}`" if is_time else what)
+        elif is_told and isinstance(each, ast.Constant) and isinstance(each.value, str):
             told = sources.told_by(each.value)
             if told is not None:
                 yield Origin(told, f"{each.value} in `{text}`")
-        elif (time := last_name(each)) in sources.FILE_TIMES:
-            yield Origin(Source.CLOCK, f"the time of a file, {time}, in `{text}`")
-        elif isinstance(each, ast.Call):
-            by_arguments = sources.of_arguments(each, alone=each in alone)
-            if by_arguments is not None:
-                line, fits = _line(statement, [last_name(each.func)]), ""
-                name = ast.unparse(each.func)
-                if sources.takes_any(each, name):
-                    fits = ANY_RANK
-                elif sources.is_arrival(each, name):
-                    fits = FIRST
-                elif sources.is_asynchronous(each):
-                    fits = BEGUN
-                yield Origin(*by_arguments, line, fits=fits)
+
+
+def _rank(origin: Origin) -> tuple[bool, int]:
+    """The name of the machine comes last, which is another one on another machine alone."""
+    is_of_machine = origin.what.partition("(")[0].rpartition(".")[2] in differing.OF_MACHINE
+    return is_of_machine, _RANKS.get(origin.source, 0)
+
+
+def _of_arguments(statement: Statement) -> Iterator[Origin]:
+    """What the arguments of calls say."""
+    found = sources.parts_of(statement.text)
+    alone = {each.value for each in found if isinstance(each, (ast.Expr, ast.Await))}
+    for each in found:
+        if not isinstance(each, ast.Call):
+            continue
+        by_arguments = sources.of_arguments(each, alone=each in alone)
+        if by_arguments is not None:
+            line, fits = _line(statement, [last_name(each.func)]), ""
+            name = ast.unparse(each.func)
+            if sources.takes_any(each, name):
+                fits = ANY_RANK
+            elif sources.is_arrival(each, name):
+                fits = FIRST
+            elif sources.is_asynchronous(each):
+                fits = BEGUN
+            yield Origin(*by_arguments, line, fits=fits)
 
 
 def _of_hashes(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:

@@ -17,6 +17,7 @@ from detlint.dataflow.orders.shared_changes import shared_changes
 from detlint.dataflow.orders.threads import Threads
 from detlint.dataflow.randomness.clocks import measured, span, timed_conditions
 from detlint.dataflow.unit import Unit
+from detlint.models.differing import FILE_TIMES
 from detlint.sources.source import Source as Program
 from guard.diff import Source, sources
 from guard.observe.statements import imported, in_full
@@ -167,11 +168,8 @@ class Text:
         if Source.CLOCK not in self._sources:
             return False
         nodes = [each for tree in self._all for each in ast.walk(tree)]
-        called = {each.func for each in nodes if isinstance(each, ast.Call)}
-        named = (each for each in nodes if isinstance(each, (ast.Name, ast.Attribute)))
-        handed = (each for each in named if each not in called)
-        is_handed = any(sources.source_of(ast.unparse(each)) is Source.CLOCK for each in handed)
-        return not is_handed and not any(last_name(each) in sources.FILE_TIMES for each in nodes)
+        handed = any(map(_hands_clock_on, self._all))
+        return not handed and not any(last_name(each) in FILE_TIMES for each in nodes)
 
     @property
     def clocks_of_libraries(self) -> Iterator[tuple[str, int, str]]:
@@ -294,6 +292,15 @@ class Text:
                 if places or any(each in text for each in names):
                     found[path] = measured(path, text, places, names, truths=truths)
         return {path: each.deciding for path, each in found.items()}
+
+
+def _hands_clock_on(tree: ast.Module) -> bool:
+    """Whether a file names a clock that it does not call; no variable that has the name of one."""
+    names = imported(tree)
+    called = {each.func for each in _all(tree, ast.Call)}
+    named = (each for each in _all(tree, ast.Name, ast.Attribute) if each not in called)
+    full = (in_full(ast.unparse(each), names) for each in named)
+    return any(sources.source_of(each) is Source.CLOCK for each in full if "." in each)
 
 
 def _is_filled(made: Op) -> bool:
