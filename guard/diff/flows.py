@@ -354,7 +354,7 @@ class Flows:
             later = frozenset(e for e in self._from_elsewhere(node) if e.order > since)
             found = later or found
         found = found or (self._of_those_below(node) - {node} if inputs else NOTHING)
-        if found or (inputs and not sources.is_clock(node.statement)):
+        if found or (inputs and not sources.is_fresh(node.statement)):
             return _first(found)
         # what it goes through was given by a call, in its first round
         found = self._handed_on(node) or self._on_a_signal(node)
@@ -435,7 +435,7 @@ class Flows:
         if of_system or sources.calls(node.statement, sources.PROGRAMS):
             return []
         names = self._files_read(node)
-        if names is None or any(map(traits.of_file, names)):
+        if names is None or any(map(traits.told_by, names)):
             return []
         before = (each for each in reversed(self._writers) if each.order < node.order)
         started = (each for each in before if sources.calls(each.statement, sources.PROGRAMS))

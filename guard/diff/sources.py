@@ -14,7 +14,7 @@ from detlint.models.completions import ASKING
 from detlint.models.listings import FUNCTIONS, METHODS
 from detlint.models.randomness import CLOCKS_BY_WORD, ENTROPY, NOW, TORCH_RESEEDING
 from guard.diff import Source
-from guard.digests.traits import TOLD, of_file
+from guard.digests import traits
 from guard.digests.values import Digests
 from guard.observe.statements import CHANGING_FIRST, asked_of, is_changing, path_of, statements
 
@@ -84,7 +84,7 @@ _OF_GPUS = {
     *(f"cuda.{most}memory_{what}" for most in ("", "max_") for what in ("allocated", "reserved")),
     *("cuda.memory_stats", "cuda.memory_usage", "cuda.utilization"),
 }
-OF_FILES = {bit: Source[name] for name, bit in TOLD.items()}
+OF_FILES = {bit: Source[name] for name, bit in traits.TOLD.items()}
 BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
 _ATTRIBUTES = {Source[name]: each for name, each in differing.ATTRIBUTES.items()}
 _SETS = {"set", "frozenset"}
@@ -226,7 +226,7 @@ def is_number(part: ast.AST) -> bool:
 @lru_cache(_KEPT)
 def is_fresh(statement: Statement) -> bool:
     """Whether what it gives is another in each run by itself: a time, an unseeded generator."""
-    if varies(statement) or stamps(statement):
+    if varies(statement) or stamps(statement) or any(map(of_attribute, parts_of(statement.text))):
         return True
     bare = (each for each in calls_of(statement) if not each.args and not each.keywords)
     return any(ast.unparse(each.func).rpartition(".")[2] in UNSEEDED for each in bare)
@@ -401,8 +401,7 @@ def fills_item(statement: Statement) -> bool:
 def told_by(text: str) -> Source | None:
     """What a file of the system, by its name, or the format of a log tells that is another in each
     run."""
-    told = next((name for word, name in differing.TEXTS.items() if word in text), None)
-    return Source[told] if told is not None else OF_FILES.get(of_file(text))
+    return OF_FILES.get(traits.told_by(text))
 
 
 def parts_of(text: str) -> list[ast.AST]:

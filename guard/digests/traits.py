@@ -121,13 +121,13 @@ def traits_of(values: Iterable[Any], deep: int = _DEEP) -> int:
         holding = next((each for each in _CONTAINERS if issubclass(kind, each)), None)
         if issubclass(kind, _HASHED_AS_TEXT):
             found |= STRINGS | DRAWING * (kind is str and draws_in_query(value))
-            found |= of_file(value) if kind in _NAMING else 0
+            found |= told_by(value) if kind in _NAMING else 0
         elif holding is not None:
             found |= SETS if holding in _SETS else 0
             within = traits_of(_first(value, holding), deep - 1) if deep else 0
             found |= within | OBJECTS * bool(within & NAMED)
         elif kind.__module__ == "_io":
-            found |= of_file(getattr(value, "name", ""))
+            found |= told_by(getattr(value, "name", ""))
         elif issubclass(kind, _WEAK):
             found |= WEAK | (SETS | OBJECTS) * issubclass(kind, _WEAK_SETS)
         elif deep and (sets := _gone_through(value)):
@@ -186,12 +186,14 @@ def draws_in_query(text: str) -> bool:
     return bool(DRAWS_IN_QUERY.search(text) and SELECTS.search(text))
 
 
-def of_file(name: object) -> int:
-    """Whether a file is one of the system's, by the first that its name begins with."""
+def told_by(name: object) -> int:
+    """What a text tells: the file of the system that it names, or a word in it."""
     text = f"{name} "
-    if not text.startswith("/"):  # asked of each text that is recorded
-        return 0
-    found = (told for start, told in differing.FILES.items() if text.startswith(start))
+    if text.startswith("/"):
+        found = (told for start, told in differing.FILES.items() if text.startswith(start))
+    else:
+        short = text[:_LONGEST_QUERY]
+        found = (told for word, told in differing.TEXTS.items() if word in short)
     return TOLD.get(next(found, ""), 0)
 
 

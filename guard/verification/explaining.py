@@ -186,7 +186,7 @@ def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
     meanwhile."""
     for bits, source in sources.OF_FILES.items():
         if traits.read & bits:
-            yield Origin(source, f"{shown} reads a file of the system")
+            yield Origin(source, f"{shown} reads it")
     if traits.read & trait.WEAK:
         what = f"{shown} asks for what is gone once it has been collected"
         yield Origin(Source.COLLECTION, what, is_sure=False)

@@ -123,12 +123,12 @@ class Text:
 
     @cached_property
     def called(self) -> dict[str, dict[tuple[int, str], str]]:
-        """By file, the functions of libraries that are called without arguments under other names,
-        by the line and the name as the text has it: ``self.now()``, by default a clock."""
+        """By file, the functions of libraries that are called under other names, by the line and
+        the name as the text has it: ``self.now()``, by default a clock."""
         found: dict[str, dict[tuple[int, str], str]] = {}
         for path, op in self._ops:
             node = op.call_node.func
-            if not op.args[1:] and isinstance(node, (ast.Name, ast.Attribute)):
+            if isinstance(node, (ast.Name, ast.Attribute)):
                 names = () if op.values.qualified(op.args[0]) else op.called
                 line = node.end_lineno or node.lineno
                 held = found.setdefault(path, {}) if names else {}

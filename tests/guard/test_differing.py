@@ -16,6 +16,7 @@ from guard.digests.traits import MISSING, Traits, traits_of, value_of
 from guard.observe.statements import statements
 from guard.trace.statements import Call
 from guard.verification.explaining import origin_of
+from guard.verification.texts import Text
 
 # A line is an expression, with what is imported before it; the modules that it names are.
 EXPRESSIONS = {
@@ -335,6 +336,7 @@ HELD = {
     "a clock": (Path("/proc/uptime"), "held.read_text()", Source.CLOCK),
     "a name": ("/proc/self/maps", "open(held).read()", Source.OBJECT_ADDRESS),
     "a query": ("SELECT a FROM b ORDER BY random()", "db.execute(held)", Source.ENTROPY),
+    "a query for the time": ("SELECT unixepoch('now')", "db.execute(held)", Source.CLOCK),
 }
 
 
@@ -375,6 +377,13 @@ def test_what_is_held_under_a_name(what: str) -> None:
     held, line, source = HELD[what]
 
     assert _cause(f"import os\na = {line}", held) is source
+
+
+def test_a_function_that_is_called_under_another_name_with_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("import resource\ndef used(f=resource.getrusage):\n    f(0)\n")
+
+    assert Text([str(path)]).called == {str(path): {(3, "f"): "resource.getrusage"}}
 
 
 def test_a_program_that_was_started() -> None:
