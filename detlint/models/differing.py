@@ -160,6 +160,32 @@ OBJECTS = {
 STREAMS = words("stdout stderr returncode")
 # Words in a text: in the format of a log, in a query of a database, for ``os.sysconf``.
 TEXTS = {
-    **dict.fromkeys(("asctime", "CURRENT_TIME", "CURRENT_DATE", "'now'"), "CLOCK"),
+    **dict.fromkeys(("asctime", "CURRENT_TIME", "CURRENT_DATE", "('now'", "'now')"), "CLOCK"),
     "SC_AVPHYS_PAGES": "LOAD",
 }
+
+# What makes a generator or seeds one, and asks the system where it is given nothing.
+UNSEEDED = words(
+    """
+    seed seed_all default_rng Random RandomState SeedSequence PCG64 PCG64DXSM MT19937 Philox SFC64
+    Sobol Halton LatinHypercube PoissonDisk MultinomialQMC MultivariateNormalQMC TPESampler
+    RandomSampler CmaEsSampler NSGAIISampler NSGAIIISampler QMCSampler GPSampler
+    """
+)
+# What torch tells of a GPU's memory, which hangs on what was computed, and not on the load alone.
+OF_GPUS = words(
+    """
+    cuda.memory_allocated cuda.memory_reserved cuda.max_memory_allocated cuda.max_memory_reserved
+    cuda.memory_stats cuda.memory_usage cuda.utilization
+    """
+)
+# What takes items in their order, beside loops.
+IN_ORDER = words(
+    """
+    list tuple enumerate iter next zip map dict fromkeys pop join array tensor stack cat sum chain
+    islice popitem asarray as_tensor fromiter concatenate hstack vstack Series DataFrame Categorical
+    reduce accumulate filter deque Counter extend writelines bytes bytearray product permutations
+    combinations cycle zip_longest starmap from_iterable batched pairwise groupby sorted min max
+    heapify nlargest nsmallest dumps dump print
+    """
+)

@@ -28,7 +28,6 @@ _UNIQUE = {"uuid1", "uuid4"}
 _SAY_LITTLE = {"time", "clock", "now", "utcnow", "today", "choice", "seed"}
 _OBJECTS = {"multiprocessing.current_process"}  # of which but some attributes differ
 _NUMBERS = {"ident", "native_id", "pid"}  # of a process or a thread
-_WORKERS = {"current_process", "parent_process", "current_thread"}
 
 
 def _of(origin: str) -> set[str]:
@@ -71,19 +70,7 @@ FILLING = {
 _REDUCING = {"sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "any", "all"}
 _ANY_RANK = {"dist.recv", "dist.irecv", "distributed.recv", "distributed.irecv"}
 _SENDERS = ("src", "group_src")
-UNSEEDED = {  # where they are given nothing
-    *("seed", "seed_all", "default_rng", "Random", "RandomState", "SeedSequence"),
-    *("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"),
-    *("Sobol", "Halton", "LatinHypercube", "PoissonDisk", "MultinomialQMC"),
-    *("MultivariateNormalQMC", "TPESampler", "RandomSampler", "CmaEsSampler", "NSGAIISampler"),
-    *("NSGAIIISampler", "QMCSampler", "GPSampler"),
-}
 _BY_WORD = {each.rpartition(".")[2] for each in CLOCKS_BY_WORD}
-# What torch tells of a GPU's memory, which hangs on what was computed, and not on the load alone.
-_OF_GPUS = {
-    *(f"cuda.{most}memory_{what}" for most in ("", "max_") for what in ("allocated", "reserved")),
-    *("cuda.memory_stats", "cuda.memory_usage", "cuda.utilization"),
-}
 OF_FILES = {bit: Source[name] for name, bit in traits.TOLD.items()}
 BUILTINS = {"id": Source.OBJECT_ADDRESS, "hash": Source.STRING_HASH}
 _ATTRIBUTES = {Source[name]: each for name, each in differing.ATTRIBUTES.items()}
@@ -187,7 +174,7 @@ def measures_machine(call: ast.Call, name: str) -> bool:
     which the system tells what these use, or asks for a part of it that varies."""
     texts = (getattr(each, "value", None) for each in call.args)
     told = (told_by(each) for each in texts if isinstance(each, str))
-    return Source.LOAD in (source_of(name), *told) or _is_one(name, _OF_GPUS)
+    return Source.LOAD in (source_of(name), *told) or _is_one(name, differing.OF_GPUS)
 
 
 def is_clock(statement: Statement) -> bool:
@@ -214,8 +201,7 @@ def varies(statement: Statement) -> bool:
     """Whether a statement asks for what is another value in each run: a clock, a process id."""
     if is_clock(statement) or gives(statement, *VALUES):
         return True
-    is_of_worker = not _WORKERS.isdisjoint(each.rpartition(".")[2] for each in statement.calls)
-    return is_of_worker and any(map(is_number, parts_of(statement.text)))
+    return any(of_attribute(each) in VALUES for each in parts_of(statement.text))
 
 
 def is_number(part: ast.AST) -> bool:
@@ -226,10 +212,10 @@ def is_number(part: ast.AST) -> bool:
 @lru_cache(_KEPT)
 def is_fresh(statement: Statement) -> bool:
     """Whether what it gives is another in each run by itself: a time, an unseeded generator."""
-    if varies(statement) or stamps(statement) or any(map(of_attribute, parts_of(statement.text))):
+    if varies(statement) or stamps(statement):
         return True
     bare = (each for each in calls_of(statement) if not each.args and not each.keywords)
-    return any(ast.unparse(each.func).rpartition(".")[2] in UNSEEDED for each in bare)
+    return any(ast.unparse(each.func).rpartition(".")[2] in differing.UNSEEDED for each in bare)
 
 
 def stamps(statement: Statement) -> bool:
@@ -274,7 +260,10 @@ def has_factory(statement: Statement) -> bool:
     is_given = "factory=" in statement.text or calls(statement, {"defaultdict"})
     if statement.kind not in ("AnnAssign", "Assign") or not is_given:
         return False
-    given = (source_of(e) in VALUES or e.rpartition(".")[2] in UNSEEDED for e in statement.calls)
+    given = (
+        source_of(e) in VALUES or e.rpartition(".")[2] in differing.UNSEEDED
+        for e in statement.calls
+    )
     return bool(statement.writes) and any(given)
 
 

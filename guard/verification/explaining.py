@@ -58,17 +58,7 @@ _TAKING = {"get", "recv"}
 _TOO_LATE = {"FileExistsError", "FileNotFoundError", "BlockingIOError"}
 _OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
 _TEXTS = {"repr", "str", "ascii", "format", "pformat", "__repr__"}
-# What takes items in their order, beside loops.
-_ORDERED = {
-    *("list", "tuple", "enumerate", "iter", "next", "zip", "map", "dict", "fromkeys", "pop"),
-    *("join", "array", "tensor", "stack", "cat", "sum", "chain", "islice", "popitem"),
-    *("asarray", "as_tensor", "fromiter", "concatenate", "hstack", "vstack", "Series"),
-    *("DataFrame", "Categorical", "reduce", "accumulate", "filter", "deque", "Counter"),
-    *("extend", "writelines", "bytes", "bytearray", "product", "permutations", "combinations"),
-    *("cycle", "zip_longest", "starmap", "from_iterable", "batched", "pairwise", "groupby"),
-    *("sorted", "min", "max", "heapify", "nlargest", "nsmallest", "dumps", "dump", "print"),
-    *_TEXTS,
-}
+_ORDERED = differing.IN_ORDER | _TEXTS
 _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension, ast.Starred, ast.YieldFrom)
 _SETS = (ast.Set, ast.SetComp)
 # Of what may all stand in a statement, what goes before and after the rest: a number is more likely
@@ -145,8 +135,9 @@ def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     """What it may be that differs, the surest first."""
     statement, shown = node.statement, f"`{node.statement.text}`"
     yield from sorted((*_of_calls(statement), *_of_names(statement)), key=_rank)
-    if traits.read & trait.STARTED and not sources.waits(statement):
-        yield Origin(Source.PROGRAM, f"{shown} reads what another program gives")
+    for bits, source in sources.OF_FILES.items():
+        if traits.read & bits and not sources.waits(statement):
+            yield Origin(source, f"{shown} reads it")
     yield from _of_arguments(statement)
     yield from _of_hashes(node, traits, circumstance)
     yield from _of_texts(node, traits)
@@ -182,11 +173,7 @@ def _of_the_rest(statement: Statement) -> Iterator[Origin]:
 
 
 def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
-    """What is told by the system, freed, or written by others, whatever the program's statements do
-    meanwhile."""
-    for bits, source in sources.OF_FILES.items():
-        if traits.read & bits:
-            yield Origin(source, f"{shown} reads it")
+    """What is freed, or written by others, whatever the program's statements do meanwhile."""
     if traits.read & trait.WEAK:
         what = f"{shown} asks for what is gone once it has been collected"
         yield Origin(Source.COLLECTION, what, is_sure=False)
@@ -214,7 +201,7 @@ def _of_unseeded(node: Node, parts: list[ast.AST]) -> Iterator[Origin]:
     for name, line in zip(node.statement.calls, node.statement.lines, strict=True):
         last = name.rpartition(".")[2]
         call = next((each for path, each in calls.items() if path and path[-1] == last), None)
-        if last not in sources.UNSEEDED or (call is not None and not _are_told(call, node)):
+        if last not in differing.UNSEEDED or (call is not None and not _are_told(call, node)):
             continue
         given = [] if call is None else [*call.args, *(each.value for each in call.keywords)]
         is_sure = not any(isinstance(part, ast.Call) for each in given for part in ast.walk(each))

@@ -12,6 +12,7 @@ import pytest
 
 from guard.diff import Source
 from guard.diff.statements import Calling, Node
+from guard.digests import traits
 from guard.digests.traits import MISSING, Traits, traits_of, value_of
 from guard.observe.statements import statements
 from guard.trace.statements import Call
@@ -384,6 +385,14 @@ def test_a_function_that_is_called_under_another_name_with_arguments(tmp_path: P
     path.write_text("import resource\ndef used(f=resource.getrusage):\n    f(0)\n")
 
     assert Text([str(path)]).called == {str(path): {(3, "f"): "resource.getrusage"}}
+
+
+def test_what_values_are_made_of_are_bits_of_their_own() -> None:
+    held = {name: each for name, each in vars(traits).items() if type(each) is int}
+    public = [each for name, each in held.items() if not name.startswith("_")]
+    single = [each for each in public if each.bit_count() == 1]
+
+    assert len(single) == len({*single})
 
 
 def test_a_program_that_was_started() -> None:
