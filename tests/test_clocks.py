@@ -92,8 +92,46 @@ def conditions(code: str) -> list[Timed]:
         ("trainer = Trainer(max_time='00:01')", [(1, "Trainer(max_time='00:01')", True)]),
         ("trainer = Trainer(max_time=None)", []),
         ("import time\nprint(time.time())", []),
+        (
+            """\
+            import time
+            from pathlib import Path
+            def load(folder):
+                rows = {}
+                for path in Path(folder).glob("*.txt"):
+                    rows[path.stem] = [int(word) for word in path.read_text().split()]
+                return rows
+            rows = load(time.strftime("%m%d"))
+            for at in range(len(rows)):
+                step(rows[at])
+            """,
+            [],
+        ),
+        (
+            """\
+            import tempfile, time
+            from corpus import load
+            with tempfile.TemporaryDirectory(prefix=time.strftime("%m%d")) as folder:
+                rows = load(folder)
+                for at in range(len(rows)):
+                    step(rows[at])
+            """,
+            [],
+        ),
     ],
-    ids=["loop", "kept", "methods", "stored", "raised", "caught", "given", "not given", "shown"],
+    ids=[
+        "loop",
+        "kept",
+        "methods",
+        "stored",
+        "raised",
+        "caught",
+        "given",
+        "not given",
+        "shown",
+        "read",
+        "named",
+    ],
 )
 def test_what_the_clock_decides(code: str, found: list[tuple[int, str, bool]]) -> None:
     told = conditions(dedent(code))

@@ -40,6 +40,7 @@ READERS = {
 }
 # The kinds of what methods of tables write: `to_csv`; other kinds are called as they are.
 KINDS = {"csv": "text", "json": "json", **{x: x for x in words("excel feather hdf parquet pickle")}}
+CONTENTS = words("read_text read_bytes")  # methods of a path that give what lies there
 # What reads files that hold no samples.
 OTHER_READERS = ("configparser.", "omegaconf.", "pickle.", "toml", "torch.", "yaml.")
 # What is given the name of a file, or what writes into one.

@@ -337,7 +337,7 @@ def _limits(comparer: Comparer, names: tuple[str, str], kinds: set[str]) -> Iter
             changed = [name for name in {**ones, **others} if ones.get(name) != others.get(name)]
             yield _OPTIONS.format(f" ({listed(changed)})" if changed else "")
     if lacking := [several(kind) for kind in _ALWAYS if kind not in kinds]:
-        yield f"The traces hold no {listed(lacking)}: what is only there was not compared."
+        yield f"No {listed(lacking)} were compared: what is only there does not show."
     first = next(iter(walks.values()))
     every = first.pair.traces[0].header.options.get("state_every")
     if kinds & set(_STATES) and isinstance(every, int) and every > 1:

@@ -81,6 +81,11 @@ def _first(origins: Iterable[Node]) -> Origins:
     return frozenset(list(lines.values())[:_MOST])
 
 
+def _drawn(origins: Collection[Node]) -> set[Node]:
+    """Those that draw the name of a file, which decides nothing of what is there."""
+    return {each for each in origins if sources.gives(each.statement, Source.DRAWN_NAME)}
+
+
 def _asks_files(node: Node) -> bool:
     """Whether it asks if a file is there, or reads one under a lock."""
     if sources.calls(node.statement, sources.PRESENT):
@@ -155,6 +160,7 @@ class Flows:
         by_others = self.is_of_ranks or bool(self._writing - {node.process})
         also = self._late.get(node, 0) | traits.SHARED * (by_others and _asks_files(node))
         also |= traits.TURNS * self._states.is_of_others(node)
+        also |= traits.MOVES * self._states.draws(node)
         also |= traits.ALONE * self._writers_of.is_alone(node)
         if self.left:  # also of what was opened there, and is gone through here
             nodes = (node, *self.makers(node))
@@ -331,7 +337,8 @@ class Flows:
     def _of(self, node: Node) -> Origins:
         """Those of a statement whose result differs."""
         clocked = sources.is_clock(node.statement) and not sources.is_begun(node.statement)
-        if clocked or sources.gives(node.statement, Source.LOAD) or self._is_in_turn(node):
+        is_fresh = clocked or sources.gives(node.statement, Source.LOAD, Source.DRAWN_NAME)
+        if is_fresh or self._is_in_turn(node):
             return frozenset((node,))
         below = [each for each in node.below if each.differs]
         # what it calls may have been given by it what differs: that tells nothing
@@ -339,7 +346,7 @@ class Flows:
         if found:
             return self._states.of_first(node) or found
         inputs = list(self._differing(node))
-        found = self._of_inputs(node, inputs)
+        found = self._of_content(node, self._of_inputs(node, inputs))
         states = self._states.of(node)
         if sources.calls(node.statement, sources.FILLING):
             empty = [e for e in found if sources.gives(e.statement, Source.UNWRITTEN_MEMORY)]
@@ -410,6 +417,10 @@ class Flows:
             if each.origins:
                 return each.origins | {*several[:1]}
         return frozenset((several or [each for each in found if each.is_in_thread])[:1])
+
+    def _of_content(self, node: Node, found: Origins) -> Origins:
+        """Where the names of files alone differ that a statement is given, of what wrote these."""
+        return (found and found == _drawn(found) and self._of_file(node)) or found
 
     def wrote(self, node: Node) -> Iterator[Node]:
         """Statements that wrote into a file which a statement reads, as its name shows, or set a
@@ -530,7 +541,7 @@ class Flows:
     def _of_drawn_names(self, node: Node, deep: int) -> Origins:
         """What drew a name that a statement takes apart: the same stands for it in both runs, so
         that nothing before seems to differ."""
-        if not deep or sources.calls(node.statement, sources.DRAWN_NAMES):
+        if not deep or sources.calls(node.statement, sources.DRAWN_NAMES | sources.PROGRAMS):
             return NOTHING
         if sources.calls(node.statement, sources.LISTING):
             found = self._drawn_before(node, files=True) or self._drawn_before(node)
@@ -600,10 +611,11 @@ class Flows:
         found: set[Node] = set()
         for path, pair in inputs:
             found |= self._source(node, path, pair)
-        if sources.tells_file_time(node.statement) and all(
-            sources.gives(each.statement, Source.DRAWN_NAME) for each in found
-        ):
-            return frozenset((node,))  # whatever the file's name is
+        named, is_started = _drawn(found), sources.calls(node.statement, sources.PROGRAMS)
+        if sources.tells_file_time(node.statement) or (named and is_started):
+            found = found - named or {node}
+        elif sources.calls(node.statement, sources.READING) or sources.writes_file(node.statement):
+            found = found - named or found
         return frozenset(found)
 
     def given(self, node: Node) -> Origins:

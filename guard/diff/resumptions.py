@@ -195,9 +195,12 @@ def _lost_generators(pair: Pair, resumed: int) -> list[str]:
     """
     size, whole = pair.digest_size, 1 - resumed
     places = pair.places(0)
-    had = _states(pair.traces[whole].step(places[whole]).events, size)
+    # Evaluations within the first step lie before it: as many as the resumed run has there.
+    start = max(pair.places(-1)[whole] + 1, places[whole] - places[resumed])
+    steps = map(pair.traces[whole].step, range(start, places[whole] + 1))
+    had = _states((each for step in steps for each in step.events), size)
     last: dict[str, Event] = {}
-    for each in pair.back(whole, "generator", places[whole] - 1):
+    for each in pair.back(whole, "generator", start - 1):
         last.setdefault(each.name, each)
     for each in last.values():
         had.setdefault(each.name, set()).add(each.digest[:size])

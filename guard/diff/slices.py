@@ -178,7 +178,7 @@ def _before(flows: Flows, node: Node) -> Iterator[Node]:
     yield from flows.before(node)
     if node.cause is not None:
         yield node.cause
-    if node.draws:
+    if flows.of_states(node):
         moved = (each for nodes in flows.moves.values() for each in nodes)
         yield from sorted((n for n in moved if n.order < node.order), key=lambda n: -n.order)
     yield from flows.makers(node)

@@ -51,8 +51,8 @@ _WAITING = {
 }
 STATES = {"empty", "full"}  # of a queue
 _OF_OTHERS = {"wait", "wait_for", "select", "put"}  # whose first argument is what they are about
-# Whose first argument is the limit; of a text's ``join`` it is no number.
-_FIRST = {"join", "result"}
+_PLACES = {"join": 0, "result": 0, "wait": 1, "wait_for": 1, "select": 3}  # of their limits
+_AMBIGUOUS = {"join", "select"}  # also of texts and of tables, whose first argument is no number
 _LOCKING = {"wait", "acquire"}  # what waits for others, or asks whether it has to
 # What reads the state of a generator.
 KEEPING = {each.rpartition(".")[2] for names in randomness.STATES.values() for each in names}
@@ -62,9 +62,10 @@ RECEIVING = {
     *("recv", "irecv", "all_gather", "all_gather_into_tensor", "reduce_scatter"),
     *("reduce_scatter_tensor", "all_to_all", "all_to_all_single"),
 }
+FILLING_PARTLY = {"readinto", "recv_into"}  # where less has come
 # What writes all of the tensor that it is given.
 FILLING = {
-    *(*RECEIVING, "broadcast", "scatter", "gather", "readinto", "recv_into"),
+    *(*RECEIVING, *FILLING_PARTLY, "broadcast", "scatter", "gather"),
     *("copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"),
 }
 _REDUCING = {"sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "any", "all"}
@@ -242,7 +243,7 @@ def calls_of(statement: Statement) -> Iterator[ast.Call]:
 
 def asks(statement: Statement) -> bool:
     """Whether a statement asks how far others have come, or who comes first."""
-    if statement.kind == "Expr" or not calls(statement, ASKING | STATES | _LOCKING):
+    if statement.kind == "Expr" or not calls(statement, ASKING | STATES | _LOCKING | {"select"}):
         return False
     named = ((each, ast.unparse(each.func)) for each in calls_of(statement))
     return any(asks_others(*each) or is_arrival(*each) for each in named)
@@ -429,10 +430,11 @@ def _limits(call: ast.Call, last: str, alone: bool) -> list[ast.expr]:
     found += [e.value for e in call.keywords if e.arg == "block" and not _is_true(e.value)]
     if last == "get" and is_flag:  # a dict has one as well
         found += call.args[1:2] if _is_true(first) else call.args[:1]
-    elif last in _FIRST and (last != "join" or alone or isinstance(first, ast.Constant)):
-        found += call.args[:1]
-    elif last == "wait_for":
-        found += call.args[1:2]
+    elif last in _PLACES:
+        at = 0 if last == "select" and len(call.args) == 1 else _PLACES[last]  # of a selector
+        is_sure = at or last not in _AMBIGUOUS or alone
+        is_number = isinstance(getattr(first, "value", None), (int, float))
+        found += call.args[at : at + 1] if is_sure or is_number else []
     return found
 
 
@@ -445,8 +447,8 @@ def asks_others(call: ast.Call, name: str) -> bool:
     has put in a queue, and does not wait for that."""
     owner, _, last = name.rpartition(".")
     is_bare = not call.args and not call.keywords
-    if last in _LOCKING:
-        first = call.args[0] if call.args else None
+    if last in _LOCKING or last == "select":
+        first = call.args[0] if last in _LOCKING and call.args else None
         return bool(owner) and (isinstance(first, ast.Constant) or is_limited(call, name))
     return bool(owner) and (last in ASKING or (is_bare and last in STATES))
 

@@ -114,6 +114,14 @@ class StateOrigins:
         key = (*node.key, at)
         return self._seen[key] >= _NEARLY * self._times[node.key]
 
+    def draws(self, node: Node) -> bool:
+        """Whether a statement draws itself, and not what another thread runs meanwhile."""
+        return any(self._moves(node, at) for at in range(len(NAMES)))
+
+    def _moves(self, node: Node, at: int) -> bool:
+        """The same, from one generator; not within a statement that it calls."""
+        return self._may(node, at) and any(_draws(node, run, at) for run in (0, 1))
+
     def note(self, node: Node, run: int) -> None:
         """A statement ran, in one of the runs: what it has moved."""
         ran = node.ran_in(run)
@@ -128,7 +136,7 @@ class StateOrigins:
             return False
         moved = False
         for at, name in enumerate(NAMES):
-            if not self._may(node, at) or not _draws_itself(node, at):
+            if not self._moves(node, at):
                 continue
             differs = first.after[at] != second.after[at]
             was = node.ran.before[at]  # what puts it into a state does so whatever it was in
@@ -178,7 +186,7 @@ class StateOrigins:
         found: set[Node] = set()
         for at in range(len(NAMES)):
             is_still = first.before[at] == first.after[at] and second.before[at] == second.after[at]
-            if is_still or not _draws_itself(node, at) or not self._may(node, at):
+            if is_still or not self._moves(node, at):
                 continue
             if differ(first.before[at], second.before[at]):  # 0: torch was not imported yet
                 found |= self._of_state(node, at, node.process)
@@ -277,11 +285,6 @@ def _moved(node: Node, run: int) -> Iterator[int]:
     for at, (before, after) in enumerate(zip(ran.before, ran.after, strict=False)):
         if before != after and before and _draws(node, run, at):
             yield at
-
-
-def _draws_itself(node: Node, at: int) -> bool:
-    """Whether a state moved while it ran, and not within a statement that it calls."""
-    return any(_draws(node, run, at) for run in (0, 1))
 
 
 def _draws(node: Node, run: int, at: int, *, first: bool = False) -> bool:

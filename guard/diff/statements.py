@@ -187,11 +187,6 @@ class Node:
         """Whether it ran as a signal came, within whatever ran then."""
         return self.within.role.partition("#")[0].endswith(ON_A_SIGNAL)
 
-    @property
-    def draws(self) -> bool:
-        """Whether a generator of the process has moved while it ran."""
-        return any(ran and ran.before != ran.after for ran in (self.first, self.second))
-
     def stands_at(self, place: Place) -> bool:
         """Whether a line is one of it."""
         statement = self.statement

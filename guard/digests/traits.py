@@ -47,6 +47,7 @@ TURNS = 1024  # a generator that comes through the same states, and meets them w
 ASKED = 256  # what asked the system for random numbers, or the file of these
 NAMED = 32768  # a class or a function, which as an item of a set is hashed by its address
 DRAWS = 16384  # an object that draws: a generator of Python's, NumPy's or torch's
+MOVES = 262144  # what draws from a generator of the process by itself, and not another thread
 LEFT = 8192  # what an earlier run has left: a file, or what a folder holds
 IN_MEMORY = 4096  # tensors and arrays in memory that several processes share
 LENT = 131072  # what lies there as well, as all does that a loader's workers hand over

@@ -16,6 +16,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.calls import last_of
 from detlint.models import differing
 from guard.diff import Cause, Link, Suspect, sources
 from guard.diff.differences import Confidence, Explanation, Source
@@ -41,7 +42,6 @@ from guard.verification.suspects import (
     TOGETHER,
     meaning,
 )
-from guard.verification.texts import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -167,7 +167,7 @@ def _of_the_rest(statement: Statement) -> Iterator[Origin]:
         yield Origin(source, f"{name}, which {shown} hands on", is_sure=False)
     if sources.calls(statement, differing.STATS) and ".st_" not in statement.text:
         yield Origin(Source.CLOCK, f"the times of a file, in {shown}", is_sure=False)
-    if any(last_name(each) in differing.STREAMS for each in sources.parts_of(statement.text)):
+    if any(last_of(each) in differing.STREAMS for each in sources.parts_of(statement.text)):
         what = f"{shown} reads what another program gives"
         yield Origin(Source.PROGRAM, what, is_sure=False)
 
@@ -265,15 +265,16 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
 
 def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
     """What a thread or process writes and draws while others do."""
-    shown = f"`{node.statement.text}`"
-    if node.is_beside_others and sources.writes_file(node.statement):
-        what = f"{shown} writes what others write as well"
-        yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
+    shown, is_of_file = f"`{node.statement.text}`", sources.writes_file(node.statement)
     drawn, writes = draws(node, traits), bool(node.statement.writes)
+    is_alone = traits.read & trait.ALONE and not drawn
     # It writes, or it is all threads that hand over.
-    if traits.read & trait.ALONE and not drawn and hands_over(node) is not writes:
+    if is_alone and (is_of_file or hands_over(node) is not writes):
         what = f"{shown} runs in a thread, while others read what it writes"
         yield Origin(Source.READINESS, what, is_sure=writes)
+    elif node.is_beside_others and is_of_file:
+        what = f"{shown} writes what others write as well"
+        yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=TOGETHER)
     elif node.is_in_thread and (drawn or sources.changes(node.statement)):
         what = f"{shown} {'draws' if drawn else 'runs'} in a thread, beside others"
         is_sure = not sources.fills_item(node.statement)  # whose order may be nobody's
@@ -284,14 +285,15 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
 def draws(node: Node, traits: Traits) -> bool:
     """Whether it draws, from a generator of the process or an object that does."""
     drawing = {path for path, bits in _by_path(node, traits).items() if bits & trait.DRAWS}
-    return node.draws or not drawing.isdisjoint(node.statement.touches)
+    return bool(traits.read & trait.MOVES) or not drawing.isdisjoint(node.statement.touches)
 
 
 def _of_calls(statement: Statement) -> Iterator[Origin]:
     """What calls give."""
     for name, line in zip(statement.calls, statement.lines, strict=True):
         source = sources.source_of(name)
-        if source is not None and name not in sources.BUILTINS:
+        is_limited = name.endswith((".wait", ".select")) and sources.waits(statement)
+        if source is not None and name not in sources.BUILTINS and not is_limited:
             yield Origin(source, f"{name}()", line)
 
 
@@ -301,7 +303,7 @@ def _of_names(statement: Statement) -> Iterator[Origin]:
     is_told = not sources.calls(statement, sources.PROGRAMS)  # and no text for another program
     for each in sources.parts_of(text):
         if (told := sources.of_attribute(each)) is not None:
-            name, what = last_name(each), ast.unparse(each)
+            name, what = last_of(each), ast.unparse(each)
             is_time = name in differing.FILE_TIMES
             yield Origin(told, f"the time of a file, {name}, in `{text}`" if is_time else what)
         elif is_told and isinstance(each, ast.Constant) and isinstance(each.value, str):
@@ -325,7 +327,7 @@ def _of_arguments(statement: Statement) -> Iterator[Origin]:
             continue
         by_arguments = sources.of_arguments(each, alone=each in alone)
         if by_arguments is not None:
-            line, fits = _line(statement, [last_name(each.func)]), ""
+            line, fits = _line(statement, [last_of(each.func)]), ""
             name = ast.unparse(each.func)
             if sources.takes_any(each, name):
                 fits = ANY_RANK
@@ -379,7 +381,7 @@ def _texts(parts: list[ast.AST]) -> Iterator[ast.AST | None]:
     for each in parts:
         if isinstance(each, ast.FormattedValue):
             yield each.value
-        elif isinstance(each, (ast.Name, ast.Attribute)) and last_name(each) in _TEXTS:
+        elif isinstance(each, (ast.Name, ast.Attribute)) and last_of(each) in _TEXTS:
             call = called.get(each)
             yield from call.args if call is not None else (None,)
 
@@ -400,7 +402,7 @@ def _hashed(node: Node, traits: Traits, parts: list[ast.AST]) -> int:
     """What is hashed is made of: what ``hash`` is given, else what it reads that is a set; 0 where
     that has no name."""
     calls = [each for each in parts if isinstance(each, ast.Call)]
-    given = {path_of(arg) for each in calls if last_name(each.func) == "hash" for arg in each.args}
+    given = {path_of(arg) for each in calls if last_of(each.func) == "hash" for arg in each.args}
     known = _by_path(node, traits)
     found = [known.get(each, 0) for each in given if each]
     if not given:

@@ -190,6 +190,3 @@ class _Element:
 
     def __hash__(self) -> int:
         return self.hash
-
-    def __eq__(self, other: object) -> bool:
-        return self is other

@@ -157,19 +157,14 @@ def unseen(text: Text, *processes: Process) -> Iterator[str]:
     that is not compared."""
     for each in sorted({line for process in processes for line in process.unrecorded}):
         yield _UNRECORDED.format(os.path.relpath(each))
-    timed = [
-        (each, (path, each.line, each.text))
-        for path, found in text.timed_conditions.items()
-        for each in found
-    ]
+    timed = [(each, (path, each.line, each.text)) for path, each in text.timed_conditions]
     clocked = [place for each, place in timed if each.ends]
     chosen = [place for each, place in timed if each.sets and not each.ends]
-    measured = [(path, *each) for path, found in text.measured.items() for each in found]
     polls = [each[:3] for each in text.polls if not each.is_in_thread]
     for what, found in (  # what may be, and of which lines
         ("the number of steps depends on the clock", clocked),
         ("what is done depends on the clock", chosen),
-        ("it depends on what is measured of the machine or the process", measured),
+        ("it depends on what is measured of the machine or the process", text.measured),
         ("what is done depends on how far a thread or process has come", polls),
         ("it depends on a date or a time that verify does not vary", text.clocks_of_libraries),
         ("it depends on when a signal comes, and its handler runs", text.handlers),

@@ -199,7 +199,7 @@ def with_losses(difference: Difference, found: Sequence[Loss]) -> Difference:
         event = difference.first or difference.second
         is_loss = event is not None and event.kind == "loss"
         agreed = "The outputs" if is_loss else "The inputs, the parameters and the loss"
-        why = f"{why.partition('. ')[0]}. {_BESIDE.format(agreed)}"
+        why = f"{why.partition('. ')[0].removesuffix('.')}. {_BESIDE.format(agreed)}"
     names = [*dict.fromkeys(each.suspect.message.partition(";")[0] for each in read)]
     more = [f"{len(names) - _TOLD} more"] if len(names) > _TOLD else []
     why += _WHOLE.format(listed([*names[:_TOLD], *more]))

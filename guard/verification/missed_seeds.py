@@ -10,8 +10,8 @@ import ast
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from detlint.dataflow.calls import last_of
 from guard.diff.sources import seeds_by_name
-from guard.verification.texts import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -55,7 +55,7 @@ def missed(text: Text, nodes: Iterable[Node], states: Sequence[str]) -> str:
                 if told := next((told for e in wanted if (told := _turned(e, ran))), ""):
                     return told
                 names = {name for e in wanted for name in e.functions}
-                wanted = [site for site in sites if last_name(site.call.func) in names]
+                wanted = [site for site in sites if last_of(site.call.func) in names]
     return ""
 
 

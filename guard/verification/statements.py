@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from guard.diff import Cause, Link, Source, Suspect, examine
 from guard.diff.slices import compare, done_in_one, find, sets_only, sets_values, slice_of
-from guard.diff.sources import is_begun, is_clock, varies
+from guard.diff.sources import FILLING_PARTLY, calls, gives, is_begun, is_clock, varies
 from guard.observe.places import Place
 from guard.observe.statements import Files
 from guard.verification.attribution import NONE
@@ -184,10 +184,12 @@ def _traced(session: Session, ran: Sequence[Process], seen: Difference) -> Entry
     shows = found.entered if seen.cause in _ENTERS else decided and decided.setting
     around = {*found.origins[0].around()} - {found.origins[0]}  # no cause beside what they call
     shown = [each for each in found.origins if each not in around][:_MOST]
+    made = flows.makers(found.origins[0])
+    if calls(found.origins[0].statement, FILLING_PARTLY):
+        shown += (e for e in made if gives(e.statement, Source.UNWRITTEN_MEMORY))
     lines = tuple(suspect(each, flows.traits(each)) for each in shown)
     makers = tuple(
-        (os.path.realpath(e.file), range(e.statement.line, e.statement.last + 1))
-        for e in flows.makers(found.origins[0])
+        (os.path.realpath(e.file), range(e.statement.line, e.statement.last + 1)) for e in made
     )
     place = None if shows is None else _place(shows)
     begun = _begun(flows, found)

@@ -45,8 +45,8 @@ WHOLE = " See that it is saved whole, and that nothing of it is left out or empt
 _RESULTS = (
     "Take results in the order in which the work was given out: map in the place of "
     'imap_unordered and as_completed, return_as="generator" for joblib, in_order=True for a '
-    "DataLoader. Of a queue or a list that several fill, sort what comes by a number that is put "
-    "with it."
+    "DataLoader. Of a queue or a list that several fill, sort what comes by a number that the work "
+    "has from the start: one that is drawn as it comes is another one in each run."
 )
 _PARTS = (
     "Let each thread or process keep its own part, or a copy or a file of its own; add or join "
@@ -71,8 +71,9 @@ REMEDIES = {
     Source.OBJECT_ADDRESS: "Sort by, or compute from, what the objects hold: id() and the default "
     "hash(), also that of None before Python 3.12, are addresses, which no seed fixes. A dict or a "
     "list keeps the order of insertion, where a set does not.",
-    Source.LISTING: "Sort what is listed: put sorted() around it, as in sorted(folder.iterdir()). "
-    "What os.scandir gives needs a key: sorted(os.scandir(folder), key=lambda entry: entry.name).",
+    Source.LISTING: "Sort what is listed by its whole path: sorted(folder.iterdir()). What has one "
+    "key, as files of one name in two folders, stays in the order of the listing. What os.scandir "
+    "gives needs a key: sorted(os.scandir(folder), key=lambda entry: entry.name).",
     Source.THREAD_ORDER: f"{_RESULTS} {_PARTS}",
     Source.READINESS: "Wait for it at a step that is fixed, as job.result(), work.wait() and "
     "join() do without a timeout, in the place of asking whether it is done by then.",
@@ -83,8 +84,8 @@ REMEDIES = {
     Source.LEFT: "Have each run begin with the same files: write it where no other run looks, or "
     "delete it first. What is kept for later runs has to come back bit for bit, and the states of "
     "generators with it. A number or a name of a run is better given by an option.",
-    Source.KERNEL: "Use another operator, as `operator` says, or have torch keep one order: "
-    "torch.use_deterministic_algorithms(True), which `python -m guard run` switches on.",
+    Source.KERNEL: "Use another operator, as `operator` says. `python -m guard run` has torch keep "
+    "one order by use_deterministic_algorithms(True), which raises where torch has no such kernel.",
     Source.UNWRITTEN_MEMORY: WRITING,
 }
 # By why a line is told: the words of what it reads, or one of those above.
@@ -473,16 +474,17 @@ def _handed(threads: Threads, cause: Cause, codes: Sequence[str]) -> Iterator[Li
 
 
 def _timed(text: Text, cause: Cause) -> Iterator[Line]:
-    """What the clock decides, and how far a thread has come; first what ends by it, where one run
-    is shorter."""
+    """What the clock decides, how far a thread has come, and what is measured; first what ends by
+    it, where one run is shorter."""
     for poll in text.polls:
         rank = _SURE + 2 * poll.is_in_thread
         yield Line(rank, poll.path, poll.line, _ASKS.format(poll.text), Source.READINESS.value)
+    for path, line, call in text.measured:
+        yield Line(_SURE, path, line, _ASKS.format(call), Source.LOAD.value)
     for path, line, name in text.timers:
         what = f"{name}() has a signal handled when a time is over, whatever runs then"
         yield Line(_SURE, path, line, what, Source.CLOCK.value)
-    for path, found in text.timed_conditions.items():
-        for each in found:
-            rank = _SURE + (cause is Cause.LENGTH and not each.ends)
-            what = f"`{each.text}` is decided by the clock"
-            yield Line(rank, path, each.line, what, Source.CLOCK.value)
+    for path, each in text.timed_conditions:
+        rank = _SURE + (cause is Cause.LENGTH and not each.ends)
+        what = f"`{each.text}` is decided by the clock"
+        yield Line(rank, path, each.line, what, Source.CLOCK.value)

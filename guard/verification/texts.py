@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from detlint.dataflow.arguments.environment import changes_environment
-from detlint.dataflow.calls import word_of
+from detlint.dataflow.calls import last_of, word_of
 from detlint.dataflow.def_use import DefUse
 from detlint.dataflow.orders.shared_changes import shared_changes
 from detlint.dataflow.orders.threads import Threads
@@ -169,7 +169,7 @@ class Text:
             return False
         nodes = [each for tree in self._all for each in ast.walk(tree)]
         handed = any(map(_hands_clock_on, self._all))
-        return not handed and not any(last_name(each) in FILE_TIMES for each in nodes)
+        return not handed and not any(last_of(each) in FILE_TIMES for each in nodes)
 
     @property
     def clocks_of_libraries(self) -> Iterator[tuple[str, int, str]]:
@@ -181,7 +181,7 @@ class Text:
     @property
     def is_clock_decisive(self) -> bool:
         """Whether what is made of a clock may decide something, and not only be shown."""
-        return self.reads_date or any(self.timed_conditions.values())
+        return self.reads_date or bool(self.timed_conditions)
 
     @property
     def shared_changes(self) -> Iterator[tuple[str, int, str]]:
@@ -223,7 +223,7 @@ class Text:
         if self.threads or not _TIMED.isdisjoint(self._sources):
             return True
         waits = any(sources.of_arguments(each.call) for each in self._calls)
-        return waits or any(self.timed_conditions.values()) or any(self.timers)
+        return waits or bool(self.timed_conditions) or any(self.timers)
 
     @property
     def timers(self) -> Iterator[tuple[str, int, str]]:
@@ -239,24 +239,25 @@ class Text:
         """Files, lines and calls that have a signal handled which comes by what the program itself
         has begun: a child that ends, a timer."""
         for path, call, name, full in self._calls:
-            given = [last_name(each) for each in call.args]
+            given = [last_of(each) for each in call.args]
             is_ours = full == "signal.signal" and len(given) > 1
             if is_ours and given[0] in _OWN_SIGNALS and given[1] not in _UNHANDLED:
                 yield path, call.lineno, f"{name}({given[0]})"
 
     @cached_property
-    def timed_conditions(self) -> dict[str, list[Timed]]:
-        """Of each file, what the clock decides there."""
-        return timed_conditions({path: text_of(path) for path in self.trees})
+    def timed_conditions(self) -> list[tuple[str, Timed]]:
+        """What the clock decides, each with its file."""
+        found = timed_conditions({path: text_of(path) for path in self.trees})
+        return [(path, each) for path, some in found.items() for each in some]
 
     @cached_property
-    def measured(self) -> dict[str, list[tuple[int, str]]]:
-        """Of each file, the lines and calls that measure the machine or the process, and by which
-        something is decided; through functions of other files that return what is measured."""
+    def measured(self) -> list[tuple[str, int, str]]:
+        """Files, lines and calls that measure the machine or the process, and by which something is
+        decided; through functions of other files that return what is measured."""
         parts = (each for tree in self._all for each in _all(tree, ast.Attribute))
         totals = {each.value for each in parts if each.attr == _TOTAL}
         given = (each for each in self._calls if each.call not in totals)
-        return self._deciding(e for e in given if sources.measures_machine(e.call, e.full))
+        return [*self._deciding(e for e in given if sources.measures_machine(e.call, e.full))]
 
     @cached_property
     def polls(self) -> list[Poll]:
@@ -266,21 +267,20 @@ class Text:
         functions = (each for tree in self._all for each in _all(tree, *_FUNCTIONS))
         own = {each.name for each in functions}
         asked = (each for each in self._calls if sources.asks_others(each.call, each.full))
-        given = (each for each in asked if last_name(each.call.func) not in own)
+        given = (each for each in asked if last_of(each.call.func) not in own)
         spans = [
             (each.unit.source.path, span(each.node)) for each in self.threads.working if each.node
         ]
         return [
             Poll(path, line, text, any(path == of and a <= line <= z for of, (a, _, z, _) in spans))
-            for path, found in self._deciding(given, truths=True).items()
-            for line, text in found
+            for path, line, text in self._deciding(given, truths=True)
         ]
 
     def _deciding(
         self, given: Iterable[_Call], *, truths: bool = False
-    ) -> dict[str, list[tuple[int, str]]]:
-        """Of some calls, the lines and texts by which something is decided; through functions of
-        other files that return what they give."""
+    ) -> Iterator[tuple[str, int, str]]:
+        """Of some calls, the files, lines and texts by which something is decided; through
+        functions of other files that return what they give."""
         calls: dict[str, set[Span]] = {path: set() for path in self.trees}
         for each in given:
             calls[each.path].add(span(each.call))
@@ -291,7 +291,7 @@ class Text:
                 text = text_of(path)
                 if places or any(each in text for each in names):
                     found[path] = measured(path, text, places, names, truths=truths)
-        return {path: each.deciding for path, each in found.items()}
+        yield from ((path, *deciding) for path, each in found.items() for deciding in each.deciding)
 
 
 def _hands_clock_on(tree: ast.Module) -> bool:
@@ -326,7 +326,7 @@ def _hashes(tree: ast.AST) -> bool:
 
 
 def _is_keys(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and last_name(node.func) in ("keys", "items")
+    return isinstance(node, ast.Call) and last_of(node.func) in ("keys", "items")
 
 
 def _asks_address(tree: ast.AST) -> bool:
@@ -339,7 +339,7 @@ def _lists(tree: ast.AST) -> bool:
     ordered = (arg for call, name in calls(tree) if name == "sorted" for arg in call.args)
     in_order = {each for argument in ordered for each in ast.walk(argument)}
     unsorted = (call for call, _ in calls(tree) if call not in in_order)
-    return any(last_name(call.func) in sources.LISTING for call in unsorted)
+    return any(last_of(call.func) in sources.LISTING for call in unsorted)
 
 
 _ACTS_ON = {HASHES.name: _hashes, ADDRESSES.name: _asks_address, LISTINGS.name: _lists}
@@ -362,10 +362,3 @@ def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
 def _plain(name: str) -> str:
     """A qualified name as statements have it: ``hash``, and no ``builtins.hash``."""
     return name.removeprefix("builtins.")
-
-
-def last_name(node: ast.AST) -> str:
-    """The last word of a dotted name: ``save`` of ``torch.save``; "" for another expression."""
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""

@@ -7,15 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from recorded_runs import altered, chained, event, write
+from recorded_runs import altered, chained, digest, event, write
+from written_events import EventWriter
 
 from guard.diff import Cause, Difference, compare, examine
-from guard.trace import Event, Header
+from guard.trace import Event, Header, open_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from guard.trace import StepKind
+    from guard.trace import StepKind, Trace
 
 Edit = Callable[[list[Event], int], list[Event]]
 AT = 3
@@ -122,6 +123,31 @@ def test_a_generator_that_did_not_come_back_and_decides_nothing_is_told(
         "recorded depends on it."
         for _ in names
     ]
+
+
+@pytest.mark.parametrize(("restored", "is_told"), [(AT, False), (0, True)])
+def test_a_generator_that_an_evaluation_within_the_first_step_moves_has_come_back(
+    restored: int, is_told: bool, tmp_path: Path
+) -> None:
+    """What a step has drawn by the time of such an evaluation is recorded there, and it comes
+    before the step in the file."""
+
+    def recorded(name: str, first: int, state: int) -> Trace:
+        writer = EventWriter(tmp_path / name, Header(first_step=first))
+        for number in range(first, 6):
+            outputs = [event("output", "mean", number)]
+            begun = [event("generator", "torch.cpu", state, detail="")] * (number == first)
+            moved = event("generator", "torch.cpu", state + number - first + 1, detail="")
+            writer.step("evaluation", [*outputs, moved], digest(number, size=16))
+            writer.step("training", [*begun, *outputs], digest(number, size=16))
+        writer.end("finished", "")
+        writer.close()
+        return open_trace(tmp_path / name)
+
+    found = examine([recorded("whole", 0, 0)], [recorded("after", AT, restored)])
+    assert found.difference is None
+    assert any("did not come back" in each for each in found.limits) == is_told
+    assert any(each.startswith("No ") and "generator" in each for each in found.limits)
 
 
 def test_a_generator_that_is_made_in_each_step_is_not_lost(tmp_path: Path) -> None:

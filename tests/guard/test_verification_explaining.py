@@ -159,14 +159,37 @@ def scattered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statement_runs, "run", run)
 
 
+@pytest.mark.parametrize("prefix", ["None", "uuid.uuid4().hex"])
+@pytest.mark.parametrize(
+    ("text", "begins", "source"),
+    [
+        ("a = os.stat(folder).st_mtime_ns % 1000", "a = ", Source.CLOCK),
+        ("path.write_text(str(time.time()))\na = path.read_text()", "path.write", Source.CLOCK),
+        (
+            "a = subprocess.run(ASKED, capture_output=True).stdout",
+            "a = ",
+            Source.PROGRAM,
+        ),
+        (
+            "done = subprocess.run(ASKED, capture_output=True)\na = done.stdout",
+            "done = ",
+            Source.PROGRAM,
+        ),
+        ("a = folder[-3:]", "folder = ", Source.DRAWN_NAME),
+    ],
+    ids=["a time", "a file", "a program", "what a program gave", "the name"],
+)
 @pytest.mark.usefixtures("scattered")
-def test_the_time_of_a_file_is_a_clock_whatever_the_name_of_its_folder(tmp_path: Path) -> None:
-    text = "folder = tempfile.mkdtemp()\na = os.stat(folder).st_mtime_ns\nb = a % 1000\n"
-    found = flows(tmp_path, f"{PREPARED}{text}")
+def test_where_a_file_lies_decides_nothing_of_what_is_there(
+    text: str, begins: str, source: Source, prefix: str, tmp_path: Path
+) -> None:
+    made = f"token = {prefix}\nfolder = tempfile.mkdtemp(prefix=token)\n"
+    made += "path = pathlib.Path(folder) / 'a'\nASKED = ['od', '-N4', '/dev/urandom']\n"
+    found = flows(tmp_path, f"import pathlib\n{PREPARED}{made}{text}\nb = str(a)\n")
     [first] = found.nodes[-1].origins
 
-    assert first.statement.text.startswith("a = ")
-    assert origin_of(first, found.traits(first)).source is Source.CLOCK
+    assert first.statement.text.startswith(begins)
+    assert origin_of(first, found.traits(first)).source is source
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -884,6 +907,15 @@ def test_what_a_call_reads() -> None:
         ("item = self.queue.get(timeout=self.patience)", Source.READINESS),
         ("thread.join(0.5)", Source.READINESS),
         ("a = ready.get(timeout=None)", Source.NOT_SHOWN),
+        ("a, b, c = select.select(d, [], [])", Source.THREAD_ORDER),
+        ("a, b, c = select.select(d, [], [], None)", Source.THREAD_ORDER),
+        ("a, b, c = select.select(d, [], [], self.patience)", Source.READINESS),
+        ("a = selector.select(0)", Source.READINESS),
+        ("a = selector.select(timeout=1)", Source.READINESS),
+        ("a = poller.poll(10)", Source.READINESS),
+        ("a = x.select(0, 1)", Source.NOT_SHOWN),
+        ("a = table.select('b')", Source.NOT_SHOWN),
+        ("a = multiprocessing.connection.wait(ends, 0)", Source.READINESS),
         ("a = pending.result(timeout=self.patience)", Source.READINESS),
         ("a = pending.result(self.patience)", Source.READINESS),
         ("a = pending.result()", Source.NOT_SHOWN),
@@ -929,6 +961,8 @@ ON_THE_PAGE = {
         Source.THREAD_ORDER,
     ),
     "connection.wait": ("for a in connection.wait(ends):", 0, Source.THREAD_ORDER),
+    "select.select": ("a, b, c = select.select(d, [], [])", 0, Source.THREAD_ORDER),
+    "`select`": ("a, b, c = select.select(d, [], [], 0)", 0, Source.READINESS),
     "in_order=False": ("a = DataLoader(b, in_order=False)", 0, Source.THREAD_ORDER),
     "a queue that several fill": ("a = ready.get()", HANDED, Source.THREAD_ORDER),
     "done()": ("if job.done():", 0, Source.READINESS),
@@ -1060,6 +1094,41 @@ for thread in threads:
     put = next(each for each in seen.nodes if each.statement.line == 4)
     beside = _beside_others(put, seen.traits(put))
     assert [(each.source, each.is_sure) for each in beside] == [(source, count > 1)]
+
+
+@pytest.mark.parametrize(("count", "source"), [(1, Source.READINESS), (2, Source.THREAD_ORDER)])
+def test_what_one_thread_alone_writes_to_a_pipe_is_asked_for(
+    count: int, source: Source, tmp_path: Path
+) -> None:
+    text = f"""
+    import os, random, select, threading
+    reading, writing = os.pipe()
+    go, done = threading.Event(), threading.Event()
+    def slow():
+        go.wait()
+        return b"1234"
+    def work():
+        os.write(writing, slow())
+        done.set()
+    threads = [threading.Thread(target=work) for _ in range({count})]
+    for thread in threads:
+        thread.start()
+    drawn = random.random()
+    BEGINS(go, done)
+    ready, _, _ = select.select([reading], [], [], 0)
+    a = len(ready)
+    go.set()
+    for thread in threads:
+        thread.join()
+    os.close(reading), os.close(writing)
+    """
+    begins = (lambda *_: None, lambda go, done: (go.set(), done.wait()))
+    found = flows(tmp_path, textwrap.dedent(text), BEGINS=begins)
+    assert statement_runs.origins(found, 17) == {16}
+    asked, wrote = (next(e for e in found.nodes if e.statement.line == line) for line in (16, 9))
+    assert origin_of(asked, found.traits(asked)).source is Source.READINESS
+    assert origin_of(wrote, found.traits(wrote)).source is source
+    assert suspect(wrote, found.traits(wrote)).fits != FROM_A_THREAD
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -277,7 +278,8 @@ def test_a_value_that_is_kept_in_python(kind: Kind, tmp_path: Path) -> None:
     found, text = told(tmp_path, difference, (begun, moved), (begun, begun))
     refined = with_losses(difference, found)
     assert refined.cause is Cause.STATE
-    assert refined.why.startswith("It differs.")
+    assert refined.why.startswith("It differs. The ")
+    assert with_losses(replace(difference, why="It differs."), found).why == refined.why
     assert "Clip.norms was 5 and is 0 in the resumed run" in refined.why
     lines = with_possibilities((), Asked(refined, "", text, losses=found))
     assert (lines[0].file, lines[0].line) == (str(tmp_path / "helper.py"), 6)

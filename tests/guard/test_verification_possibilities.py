@@ -408,8 +408,9 @@ def test_what_is_measured_and_decides_something(code: str, line: int, tmp_path: 
     head = "import psutil, torch; from helpers import used\n"
     paths = [write(tmp_path / "train.py", head + code), write(tmp_path / "helpers.py", USED)]
     found = Text(map(str, paths)).measured
-    assert [at for at, _ in found.get(str(paths[0]), [])] == [line] * bool(line)
-    assert not found.get(str(paths[1]))
+    assert [each[:2] for each in found] == [(str(paths[0]), line)] * bool(line)
+    told = lines_of((), Cause.BATCH_CONTENT, "none", [*map(str, paths)])
+    assert [(e.line, e.fits) for e in told] == [(line, Source.LOAD.value)] * bool(line)
 
 
 POOLED = """\

@@ -99,6 +99,36 @@ def test_memory_that_nothing_has_written_is_traced_to_its_line(tmp_path: Path) -
     assert (found["suspects"][0]["code"], found["suspects"][0]["line"]) == ("DET401", 11)
 
 
+FILLED_PARTLY = """
+    import pathlib
+    import numpy as np
+    import torch
+    def read(path):
+        values = np.empty(4096, dtype=np.int16)
+        with open(path, "rb") as file:
+            file.readinto(values)
+        return torch.from_numpy(values).float() / 2**15
+    torch.manual_seed(0)
+    pathlib.Path("rows").write_bytes(bytes(4096))
+    net = torch.nn.Linear(4096, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-4)
+    for step in range(3):
+        loss = net(read("rows")).pow(2).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "confstr"), reason="glibc's malloc fills memory")
+def test_memory_that_is_filled_partly_is_named_where_it_is_made(tmp_path: Path) -> None:
+    script = write(tmp_path / "train.py", FILLED_PARTLY)
+    done = python("-m", "guard", "verify", "--json", script, cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert found["cause"]["source"] == "UNWRITTEN_MEMORY"
+    assert [each["line"] for each in found["suspects"]][:2] == [7, 5]
+
+
 RESUMED = """
     import sys
     import torch

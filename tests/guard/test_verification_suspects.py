@@ -452,3 +452,15 @@ def test_what_is_installed_beside_the_program_is_a_packages(
     assert named == {"lib/a.py": False, "single.py": False}
     assert places.is_own(str(script))
     assert places.is_own(str(own))
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (Source.LISTING, "What has one key, as files of one name in two folders"),
+        (Source.THREAD_ORDER, "one that is drawn as it comes is another one in each run"),
+        (Source.KERNEL, "raises where torch has no such kernel"),
+    ],
+)
+def test_what_to_do_holds_also_where_it_has_been_tried(source: Source, says: str) -> None:
+    assert says in suspects.REMEDIES[source]

@@ -9,7 +9,7 @@ import ast
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.calls import bound, word_of
+from detlint.dataflow.calls import bound, last_of, word_of
 from detlint.dataflow.ends import NOWHERE, STORES, Acts, End, decided, ends_of, is_told, tested
 from detlint.dataflow.randomness.entropy import Entropies, Entropy, source
 from detlint.dataflow.slices import ahead, behind, closure
@@ -317,7 +317,7 @@ def _caught(codes: Iterable[str]) -> set[str]:
     """The names of exceptions that some files catch."""
     nodes = (node for code in codes if "except" in code for node in ast.walk(ast.parse(code)))
     handled = (each.type for each in nodes if isinstance(each, ast.ExceptHandler))
-    return {_name(part) for each in handled if each for part in ast.walk(each)} - {""}
+    return {last_of(part) for each in handled if each for part in ast.walk(each)} - {""}
 
 
 def _tests(code: str, caught: Collection[str], *, loops: bool = True) -> dict[_Place, bool]:
@@ -330,7 +330,8 @@ def _tests(code: str, caught: Collection[str], *, loops: bool = True) -> dict[_P
         elif isinstance(node, ast.If):
             first = node.body[0]
             inner = [part for each in node.body for part in ast.walk(each)]
-            raises = isinstance(first, ast.Raise) and _name(first.exc) in caught
+            raised = getattr(first, "exc", None)
+            raises = last_of(getattr(raised, "func", raised)) in caught
             if raises or not isinstance(first, ast.Raise):
                 found[_place(node.test)] = raises or any(isinstance(e, _LEAVING) for e in inner)
         else:
@@ -338,14 +339,8 @@ def _tests(code: str, caught: Collection[str], *, loops: bool = True) -> dict[_P
     return found
 
 
-def _name(raised: ast.AST | None) -> str:
-    """Of an exception, the last word."""
-    called = raised.func if isinstance(raised, ast.Call) else raised
-    return called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-
-
 def _told(node: ast.AST, *, ends: bool, sets: bool = False) -> Timed:
-    return Timed(getattr(node, "lineno", 0), ast.unparse(node), ends, sets)
+    return Timed(getattr(node, "lineno", 0), ast.unparse(node).partition("\n")[0], ends, sets)
 
 
 def span(node: ast.AST) -> Span:

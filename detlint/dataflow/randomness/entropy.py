@@ -10,7 +10,8 @@ from detlint.dataflow.calls import bound, last_of, word_of
 from detlint.dataflow.origins import chosen, member_of
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import ahead
-from detlint.models import names, randomness
+from detlint.models import files, listings, names, randomness
+from detlint.models.differing import CALLS, DRAWN_FILES
 from detlint.models.model import words
 from detlint.models.tables import METHODS
 
@@ -35,6 +36,9 @@ _SAME = words("await declared enter free phi")
 _MEMBERS = words("item iter list tuple unpack")
 _WHOLE = _SAME | _MEMBERS | words("augment binary boolean format set slice star text unary")
 _HANDING = ("submit", "apply_async", "result")  # what a task returns, as it is
+# What gives what lies in a file or a folder, of whose name that is no part; or a temporary one.
+_LOOKING = files.CONTENTS | listings.METHODS.keys() | DRAWN_FILES | CALLS["DRAWN_NAME"]
+_LOOKED_IN = files.READERS.keys() | listings.FUNCTIONS.keys()
 
 
 class Entropy(NamedTuple):
@@ -235,6 +239,8 @@ def _of_call(op: Op, calls: tuple[Op, ...], keys: tuple[object, ...]) -> Iterato
     callee = op.values.callee(op)
     if callee is not None and len(calls) < _DEEPEST:
         yield from ((each, (op, *calls), keys) for each in callee.returned)
+        return
+    if word_of(op) in _LOOKING or not _LOOKED_IN.isdisjoint(op.called):
         return
     function = op.args[0]
     keys = keys if word_of(op) in _HANDING else ()
