@@ -1057,3 +1057,115 @@ def test_models_that_come_with_all_of_a_module_are_seen(  # noqa: PLR0913, PLR09
     said = capsys.readouterr().out
     assert told in said
     assert ("not seen" in said) is (home == "absent")
+
+
+_GROUPED = """
+import argparse
+import torch
+import torch.nn.functional as F
+from torch import nn
+from options import Options, Registry
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 6, 3, padding=1)
+        self.up = nn.Upsample(scale_factor=2, mode="{mode}")
+        self.loss = nn.NLLLoss()
+
+    def forward(self, x, y):
+        return self.loss(self.up(self.conv(x)).log_softmax(1), y)
+
+def groups(net, options):
+    return [{{"params": [value for _, value in net.named_parameters()]}}]
+
+torch.manual_seed(0)
+torch.backends.cudnn.deterministic = True
+options = {options}
+net, start = options.resume(Net().cuda())
+optimizer = torch.optim.Adam(groups(net, options))
+for i in range(start, 9):
+    net(torch.rand(2, 3, 8, 8).cuda(), torch.zeros(2, 8, 8).long().cuda()).backward()
+    optimizer.step()
+"""
+_OPTIONS = """
+class Options:
+    def resume(self, net):
+        return net, 1
+
+class Registry(dict):
+    def resume(self, net):
+        return net, 1
+"""
+
+
+@pytest.mark.parametrize(
+    "options", ["Options()", "Registry()", "argparse.ArgumentParser().parse_args()"]
+)
+@pytest.mark.parametrize(
+    ("mode", "named"), [("bilinear", 'nn.Upsample(mode="bilinear")'), ("nearest", "nn.NLLLoss()")]
+)
+def test_what_is_handed_on_beside_a_model_is_not_all_that_is_trained(
+    mode: str,
+    named: str,
+    options: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"run.py": _GROUPED.format(mode=mode, options=options), "options.py": _OPTIONS})
+    main(["--no-cache", "--select", "DET304", "."])
+    assert f"a model that is not seen here; of what it makes, `{named}" in capsys.readouterr().out
+
+
+_PIXELS = """
+import torch
+from torch import nn
+from {home} import Net
+
+torch.manual_seed(0)
+net = nn.DataParallel(Net().cuda())
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.Adam(net.parameters())
+for x, y in torch.load("rows.pt"):
+    criterion(net(x.cuda()), y.cuda()).backward()
+    optimizer.step()
+"""
+_OF_PIXELS = """
+from torch import nn
+
+def block(size):
+    return nn.Sequential(nn.Conv2d(3, size, 1), nn.BatchNorm2d(size), nn.ReLU())
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = block(8)
+        self.head = nn.{head}
+
+    def forward(self, x):
+        return self.head(self.conv(x))
+"""
+
+
+@pytest.mark.parametrize(
+    ("home", "head", "is_told"),
+    [
+        ("nets", "Conv2d(8, 3, 1)", True),
+        ("nets", "Dropout(0.1)", True),
+        ("nets", "Flatten()", False),
+        ("nets", "Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 3))", False),
+        ("absent", "Conv2d(8, 3, 1)", False),
+    ],
+)
+def test_the_loss_of_pixels_of_a_model_of_another_file(
+    home: str,
+    head: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_told: bool,
+) -> None:
+    nets = _OF_PIXELS.format(head=head)
+    project({"run.py": _PIXELS.format(home=home), "nets.py": nets})
+    main(["--no-cache", "--select", "DET501", "run.py"])
+    assert ("run.py:11:5: DET501" in capsys.readouterr().out) is is_told

@@ -129,10 +129,18 @@ class TrainedParts:
                     yield home, one if one == BY_DEFAULT else f"{one}#{word}"
 
     def _holds_others(self, symbol: Symbol) -> bool:
-        """Whether objects of a class are tables, and what is trained is what one of them holds:
-        ``class Registry(dict)``."""
-        names = self._index.outline(symbol.path).classes[symbol.part]
-        return not {each.rpartition(".")[2] for each in names}.isdisjoint(MAKING)
+        """Whether what is trained is what an object of a class was given, and not what it makes:
+        ``class Registry(dict)``, ``class Options``."""
+        line = [x for x in self._project.lineage(symbol) if self._closure.is_class(x)]
+        bases = {
+            name.rpartition(".")[2]
+            for each in line
+            for name in self._index.outline(each.path).classes[each.part]
+        }
+        if not bases.isdisjoint(MAKING):
+            return True
+        foreign = bases - {each.part for each in line}
+        return all(map(is_no_module, foreign)) and not makes_layers(self._closure, [symbol])
 
     def _named(self, path: str, name: str, *, sure: bool) -> Iterator[tuple[str, str]]:
         """A class, what a function returns, or what a library has."""
@@ -359,6 +367,16 @@ class TrainedParts:
         """The classes that names of what makes models lead to."""
         told = [(path, f"{MAY_BE}{each.removeprefix(MAY_BE)}") for path, each in named]
         return set(TrainedParts(self._closure, told).classes)
+
+
+def makes_layers(closure: Closure, symbols: list[Symbol]) -> bool:
+    """Whether functions, or objects of classes, make layers of torch, as far as a program goes."""
+    parts = closure.parts_from(*whole(closure.project, symbols))
+    return any(
+        fact.what == "torch"
+        for path in closure.paths
+        for _, fact in closure.index.facts(path, "builds", parts[path].__contains__)
+    )
 
 
 def whole(project: Project, symbols: Iterable[Symbol]) -> Iterator[Symbol]:

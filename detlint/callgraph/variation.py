@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.fact_base import ByFacts, Located
-from detlint.callgraph.trained_parts import TrainedParts, whole
+from detlint.callgraph.trained_parts import TrainedParts, makes_layers
 from detlint.index.facts import MAY_BE, THAWS, UNSEEN_NAMES, UNSET
 from detlint.models.loading import feeds_by_number
 from detlint.models.training import OF_KERAS
@@ -221,13 +221,7 @@ class Variation(ByFacts):
         with a mark."""
         name = marked.removesuffix(UNSEEN_NAMES)
         found = self._project.defined(path, name)
-        if not found:
-            return marked != name
-        return any(
-            self._base.facts(
-                "builds", "torch", within=self._closure.parts_from(*whole(self._project, found))
-            )
-        )
+        return makes_layers(self._closure, found) if found else marked != name
 
     def _is_foreign(self, path: str, origin: str) -> bool:
         """Whether a part of a file names something of a library that may bring models, of which

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detlint.models.model import words
+from detlint.models.names import holds
 
 # As dtypes are written, and methods and legacy classes: ``torch.int64``, ``x.long()``,
 # ``torch.LongTensor``.
@@ -64,10 +65,9 @@ SIZED = words("zeros ones rand randn empty")  # by their arguments, which are th
 SWAPS = words("transpose swapaxes swapdims movedim moveaxis")
 RESHAPES = words("permute view reshape")
 # What these give has at least so many dimensions: without a batch, as they take it.
-AT_LEAST = {
-    **dict.fromkeys(("interpolate", "upsample", "conv2d", "conv_transpose2d"), 3),
-    **dict.fromkeys(("max_pool2d", "avg_pool2d", "pixel_shuffle"), 3),
-    **dict.fromkeys(("conv3d", "conv_transpose3d", "upsample_bilinear", "grid_sample"), 4),
+_AT_LEAST = {
+    **dict.fromkeys(("interpolate", "upsample", "Upsample", "pixel_shuffle", "PixelShuffle"), 3),
+    **dict.fromkeys(("upsample_bilinear", "grid_sample"), 4),
 }
 BY_MODE = {"bilinear": 4, "bicubic": 4, "trilinear": 5}  # of an interpolation
 # Functions of torch that give tensors, besides those that read some.
@@ -78,7 +78,21 @@ FACTORIES = words(
     stack tensor where zeros zeros_like
     """
 )
+# Layers that give as many as they are given, and what calls the layers that it holds.
+KEEPING_LAYERS = words(
+    """BatchNorm Dropout ELU GELU GroupNorm Identity LayerNorm LeakyReLU Linear LogSoftmax Mish
+    PReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax SyncBatchNorm Tanh"""
+)
+HOLDING_LAYERS = words("DataParallel DistributedDataParallel Sequential compile")
+is_loss_of_images = holds("loss2d entropy2d nll2d loss_2d entropy_2d")  # by its name
 NO_TENSORS = words("item tolist __bool__ __float__ __int__ size")  # of methods that read
 ANNOTATIONS = words("torch.Tensor torch.FloatTensor torch.LongTensor")
 # It makes legacy constructors, as torch.Tensor(2, 3), give what lies elsewhere.
 DEFAULT_DEVICE = "set_default_tensor_type"
+
+
+def at_least(word: str) -> int:
+    """How many dimensions what a function or a class of torch.nn gives has at least: what is of
+    images, or of volumes, says so in its name. 0 where that is not known."""
+    of = word[-2:-1] if word.endswith("d") else ""
+    return _AT_LEAST.get(word) or (int(of) + 1 if of.isdigit() else 0)

@@ -110,6 +110,11 @@ def _reduced(position: int) -> tuple[Argument, Argument]:
     )
 
 
+_OF_PLACES = (
+    Argument("input", 0, "dimensions", (3,)),
+    Argument("target", 1, "perhaps whole", default=None),  # no shares of each class
+)
+
 LOSSES = (
     Operation(
         name="torch.nn.functional.ctc_loss",
@@ -154,13 +159,13 @@ LOSSES = (
         usages=(
             usage(
                 "torch.nn.functional.{cross_entropy,nll_loss}",
-                Argument("input", 0, "dimensions", (3,)),
+                *_OF_PLACES,
                 *_reduced(6),
             ),
             usage(
                 "torch.nn.{CrossEntropyLoss,NLLLoss}",
                 *_reduced(4),
-                called=(Argument("input", 0, "dimensions", (3,)),),
+                called=_OF_PLACES,
             ),
             usage("torch.nn.NLLLoss2d", *_reduced(4)),
         ),

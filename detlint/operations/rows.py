@@ -19,8 +19,8 @@ class Argument(NamedTuple):
     test      "in": one of the values · "given": not None, nor left out · "not 1": a size, or
               sizes not all of which are 1 · "perhaps not 1": not written as such · "length": a
               sequence of as many elements · "dimensions": a tensor of that many or more ·
-              "tensor": not a number · "floating": of a floating-point type · "perhaps floating":
-              not of another type for sure
+              "tensor": not a number · "floating": of a floating-point type · "perhaps floating",
+              "perhaps whole": not of another type for sure
     values    for "in", "length" and "dimensions"
     default   the value of one that is left out; ABSENT if that cannot pass
     """
@@ -37,6 +37,7 @@ class Argument(NamedTuple):
         "tensor",
         "floating",
         "perhaps floating",
+        "perhaps whole",
     ]
     values: tuple[object, ...] = ()
     default: object = ABSENT

@@ -130,7 +130,7 @@ class DeterministicOnlyIfEnabled(Rule):
             or operator_gradients.is_doubted(found)
             or operator_gradients.seems_exact(found)
             or self.unit.answering.serves
-            or scans_rows(operators, found)
+            or scans_rows(found)
         )
         sure = Confidence.POSSIBLE if doubted else self.confidence
         if doubted and not self.wants(sure):

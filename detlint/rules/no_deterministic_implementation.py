@@ -162,6 +162,8 @@ class NoDeterministicImplementation(Rule):
         operators = Operators(self.unit, "refused", self.settings.target_torch, self.others)
         for found in operators.differing(offsets):
             self._judge(operators, found)
+        for call in dict.fromkeys(operators.left_open):
+            self.leave(call.node)
 
     def _judge(self, operators: Operators, found: Match) -> None:
         from detlint.dataflow.numerics import operator_gradients

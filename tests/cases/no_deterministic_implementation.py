@@ -1074,3 +1074,35 @@ def _warped(x, grid):
 
 def _warped_on(x, grid):
     return F.grid_sample(x, grid)  # DET501
+
+
+# What layers give tells how many dimensions a loss is given
+
+
+class CrossEntropy2D(nn.Module):
+    def __init__(self, weight):
+        super().__init__()
+        self.loss = nn.NLLLoss(weight)  # DET501
+
+    def forward(self, outputs, targets):
+        return self.loss(F.log_softmax(outputs, 1), targets)
+
+
+class Labelled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.ConvTranspose2d(3, 6, 3).cuda()
+        self.many = nn.Sequential(nn.Conv2d(3, 6, 3), nn.LeakyReLU(0.1), nn.Dropout(0.1))
+        self.flat = nn.Sequential(nn.Conv2d(3, 6, 3), nn.Flatten(), nn.Linear(6, 6))
+        self.listed = nn.Sequential(*[nn.Conv2d(3, 6, 3)])
+        self.one = nn.Conv1d(3, 6, 3)
+        self.pixels = nn.CrossEntropyLoss()  # DET501
+        self.rows = nn.CrossEntropyLoss()
+
+    def forward(self, x, y):
+        a = F.cross_entropy(self.conv(x), y)  # DET501
+        b = F.nll_loss(self.many(x).log_softmax(1), y)  # DET501
+        c = F.cross_entropy(self.flat(x), y) + F.cross_entropy(self.listed(x), y)
+        c += F.cross_entropy(self.conv(x), y.float()) + F.cross_entropy(self.conv(x), y.softmax(1))
+        d = F.cross_entropy(self.conv(x).mean((2, 3)), y) + F.cross_entropy(self.one(x), y)
+        return a + b + c + d + self.pixels(self.conv(x), y) + self.rows(self.flat(x), y)

@@ -208,7 +208,7 @@ class VaryingFacts(FileFacts):
     def operators(self, function: Function) -> Iterator[Found]:
         """Calls of operators that differ, where a gradient may come to them; ``layers`` tells of
         those that are layers."""
-        from detlint.dataflow.numerics.operator_gradients import may_be_trained
+        from detlint.dataflow.numerics.operator_gradients import is_off, may_be_trained
         from detlint.dataflow.numerics.operators import Operators  # which reads long tables
         from detlint.dataflow.numerics.repeats import differs
         from detlint.models.operators import SCANS
@@ -221,7 +221,7 @@ class VaryingFacts(FileFacts):
                 if (
                     differs(operators, match)
                     and not varying.kind_of([match.row.name])
-                    and not self._is_off(match.call)
+                    and not is_off(operators, match)
                     and (match.row.direction != "backward" or may_be_trained(operators, match))
                 ):
                     what = varying.BY_INDEX if match.takes_index else "torch"

@@ -220,7 +220,8 @@ class Trained:
 
     def _weights_of(self, call: Op) -> set[str]:
         """What a function is given that hands on weights of it."""
-        given_ = [x for x in call.args[1:] if self.made_of(x, MODEL, sure=False)]
+        told = ((each, self.made_of(each, MODEL, sure=False)) for each in call.args[1:])
+        given_ = [each for each, names in told if not all(map(_holds_no_layers, names))]
         parts = [self.made_of(each, MODEL) for each in given_]
         return set().union(*parts) or {UNSEEN_NAMES}
 
@@ -361,6 +362,13 @@ def gives_weights(call: Op) -> bool:
 
 def _as(name: str, *, sure: bool) -> str:
     return name if sure else f"{MAY_BE}{name}"
+
+
+def _holds_no_layers(name: str) -> bool:
+    """Whether what a name stands for is of a library that has none: ``argparse.Namespace``."""
+    plain = name.lstrip(MAY_BE)
+    library = plain.partition(".")[0]
+    return library != "torch" and library in varying.PLAIN and not varying.brings(plain)
 
 
 def _asked(function: Op) -> Op | None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from detlint.dataflow.forwards import Forwards
 from detlint.dataflow.numerics.tensors import function_of, method_of
-from detlint.dataflow.slices import SAME, closure
+from detlint.dataflow.slices import SAME, alternatives, closure
 from detlint.models import layers as rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.origins import Made, Place
@@ -22,6 +22,7 @@ _READING = _PARTS | {"attr", "call"}
 _HOLDING = frozenset(("comprehension", "dict", "entry", "list", "set", "star", "tuple"))
 _BRANCHES = ("if", "else", "except")
 _DEEPEST = 6  # layers in layers
+_FARTHEST = 40  # values from a layer to what made it
 _ITERATES = frozenset(f"builtins.{each}" for each in ("enumerate", "list", "reversed", "zip"))
 
 
@@ -353,6 +354,15 @@ def moved(op: Op) -> list[Op]:
     method = op.args[0] if op.code == "call" else op
     moves = op.code == "call" and method.code == "attr" and method.name in rows.MOVES
     return method.args if moves else []
+
+
+def made_by(layer: Op) -> Iterator[Op]:
+    """What may have made what a value is, as its file shows it: ``net = Net().cuda()``."""
+
+    def step(op: Op) -> Sequence[Op]:
+        return moved(op) or alternatives(op) or [x for x in op.values.bound(op) if not x.is_none]
+
+    return (each for each in closure([layer], step, _FARTHEST) if not step(each))
 
 
 def _goes_through(use: Op) -> bool:

@@ -44,15 +44,16 @@ def has_none(operators: Operators, found: Match) -> bool:
     """Whether an operator visibly computes nothing that a gradient comes to, or a call of a layer
     whose backward alone is concerned."""
     call = found.call
-    if has_no_backward(call) or _is_in_function(operators, call):
+    if has_no_backward(call) or _is_in_function(operators, call) or is_off(operators, found):
         return True
-    if found.makes_layer and found.made is None:
+    return not found.only_makes and (_is_given_none(operators, found) or is_cut_off(call))
+
+
+def is_off(operators: Operators, found: Match) -> bool:
+    """Whether no gradients are recorded in all that calls a function, or a layer that is made."""
+    if found.only_makes:
         return _has_idle_layer(operators, found)
-    return (
-        are_off_for_callers(operators.gradients, call.function)
-        or _is_given_none(operators, found)
-        or is_cut_off(call)
-    )
+    return are_off_for_callers(operators.gradients, found.call.function)
 
 
 def _is_in_function(operators: Operators, op: Op) -> bool:
@@ -140,7 +141,7 @@ def _is_a_part(operators: Operators, found: Match) -> bool:
     keeps it, whose ``forward`` is that of its base."""
     owner, unit = found.call.function.class_name, operators.unit
     way = operators.gradients.layers.way(found.call)
-    if not found.makes_layer or found.made is not None or way.calls or owner not in unit.classes:
+    if not found.only_makes or way.calls or owner not in unit.classes:
         return False
     inherits = bool(unit.bases(owner)) and not unit.defines("forward", owner)
     asked = any(each.class_name == owner for each in way.given)
@@ -153,7 +154,7 @@ def rests_on_others(operators: Operators, found: Match) -> bool:
     if is_doubted(found):
         return False
     asked = operators.gradients.rests_on_others
-    if not found.makes_layer or found.made is not None:
+    if not found.only_makes:
         return any(map(asked, _given(found)))
     return operators.gradients.is_fed_by_others(found.call)
 
@@ -174,7 +175,7 @@ def may_be_trained(operators: Operators, found: Match) -> bool:
 def _comes(operators: Operators, found: Match) -> str:
     if found.form.endswith(OWN):
         return NEEDED
-    if found.makes_layer and found.made is None:
+    if found.only_makes:
         way = operators.gradients.layers.way(found.call)
         if not (way.is_read or way.after_weights) and "loss" in found.form.lower():
             return "" if _is_kept(found.call) else UNKNOWN

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from detlint.dataflow.arguments.choices import Choices
 from detlint.dataflow.arguments.settings import keywords
+from detlint.dataflow.numerics.dimensions import MANY, Dimensions
 from detlint.dataflow.numerics.gradients import Files, Gradients
 from detlint.dataflow.numerics.indices import Indices
-from detlint.dataflow.numerics.layers import moved
+from detlint.dataflow.numerics.layers import made_by
 from detlint.dataflow.numerics.operator_gradients import may_differ
 from detlint.dataflow.numerics.sizes import Sizes
 from detlint.dataflow.numerics.tensors import INTEGER, Tensors
 from detlint.dataflow.origins import super_call
-from detlint.dataflow.slices import alternatives, closure
 from detlint.grouping import grouped
 from detlint.models.operators import INDEXED
 from detlint.operations import ABSENT, OPERATIONS
@@ -41,7 +41,6 @@ Release = tuple[int, int]
 _METHOD = "torch.Tensor."
 _PATHS = frozenset(("attr", "global", "import"))
 _WORD = re.compile(r"\w+")
-_MOST = 40  # values that a module is followed through
 
 
 class Match(NamedTuple):
@@ -69,6 +68,11 @@ class Match(NamedTuple):
         """Whether it is a class that is called, or was, or what is called later:
         ``nn.CTCLoss``."""
         return self.partial or self.form.rpartition(".")[2][0].isupper()
+
+    @property
+    def only_makes(self) -> bool:
+        """Whether it makes a layer, and is no call of one."""
+        return self.makes_layer and self.made is None
 
     @property
     def takes_index(self) -> bool:
@@ -163,8 +167,10 @@ class Operators:
         self.tensors = Tensors(unit)
         files = Files(others) if others is not None else None
         self.gradients = Gradients(self.tensors.fields, files)
+        self._find = others.find if others is not None else None
         self.sizes = Sizes()
         self.indices = Indices()
+        self.left_open: list[Op] = []  # calls of which other files may tell what they lead to
         self._choices = Choices()
         self._rows = rows_of(table, release)
         self._words = frozenset(form.rpartition(".")[2] for form in self._rows)
@@ -266,11 +272,15 @@ class Operators:
     def _is_kept_for(self, made: Op, usage: Usage) -> bool:
         """``self.loss = nn.CrossEntropyLoss()`` that another function gives a tensor that
         decides."""
-        return any(
+        left_open = len(self.left_open)
+        held = any(
             self._all_hold(call, usage.called, method=False)
             for call in self.gradients.layers.way(made).calls
             if call.function.outermost is not made.function.outermost
         )
+        if not held and len(self.left_open) > left_open:
+            self.left_open.append(made)
+        return held
 
     def _of_method(self, call: Op, word: str) -> Match | None:
         for row, usage in self._rows.get(_METHOD + word, ()):
@@ -294,7 +304,7 @@ class Operators:
 
     def _of_module(self, call: Op) -> Match | None:
         """``loss = nn.CrossEntropyLoss()`` and then ``loss(x, y)``, in one function."""
-        for made in _makers(call.args[0]):
+        for made in made_by(call.args[0]):
             if made.function.outermost is not call.function.outermost:
                 continue
             for name in self.unit.values.called(made):
@@ -363,11 +373,19 @@ class Operators:
             "not 1": lambda _, op, __: sizes.other_than_one(op) is True,
             "perhaps not 1": lambda _, op, __: sizes.other_than_one(op) is not False,
             "length": lambda _, op, values: _length(self.unit.values.bound_to(op)) in values,
-            "dimensions": lambda call, op, values: (tensors.dimensions(op, call),) >= values,
+            "dimensions": self._has_dimensions,
             "tensor": lambda _, op, __: not isinstance(constant(op), (int, float)),
             "floating": lambda _, op, __: tensors.is_floating(op),
             "perhaps floating": lambda _, op, __: INTEGER not in tensors.types(op),
+            "perhaps whole": lambda _, op, __: not tensors.is_floating(op),
         }
+
+    def _has_dimensions(self, call: Op, op: Op, values: tuple[object, ...]) -> bool:
+        asked = Dimensions(call, self._find)
+        found = asked.of(op)
+        if asked.is_cut and not found:
+            self.left_open.append(call)
+        return values <= (found,) < (MANY,)
 
     # In words
 
@@ -376,7 +394,7 @@ class Operators:
         decisive = [self._argument(found, each) for each in found.usage.arguments]
         node = found.call.call_node
         if "AdaptiveMax" in found.form and node.args and not found.base:
-            decisive.append(_size(node.args[0]))
+            decisive.append(ast.unparse(node.args[0]))
         name = _dotted(node.func) or found.form.rpartition(".")[2]
         text = f"{name}({', '.join(filter(None, decisive))})"
         if found.base:
@@ -393,7 +411,7 @@ class Operators:
             return ""
         if argument.test == "not 1":
             node = call.written(argument.name, argument.position)
-            return _size(node) if node is not None else ""
+            return ast.unparse(node) if node is not None else ""
         constant = self.unit.values.constant(value)
         fitting = self._choices.of(value).intersection(argument.values)
         if constant is ... and len(fitting) == 1:
@@ -430,12 +448,6 @@ def _public(name: str) -> str:
     return f"torch.nn.{name.rpartition('.')[2]}"
 
 
-def _makers(function: Op) -> Iterator[Op]:
-    """The calls that may have made what another calls: ``loss = nn.NLLLoss().cuda()``."""
-    made = closure([function], lambda op: moved(op) or alternatives(op), _MOST)
-    return (each for each in made if each.code == "call" and not moved(each))
-
-
 def _base_calls(function: Function) -> Iterator[Op]:
     """``super().forward(x)``, ``nn.MaxPool3d.forward(self, x)``."""
     for call in function.coded("call"):
@@ -463,7 +475,3 @@ def _dotted(node: ast.expr) -> str:
     if isinstance(below, ast.Name) or ast.unparse(below) == "super()":
         return ast.unparse(node)
     return f"….{node.attr}" if isinstance(node, ast.Attribute) else ""
-
-
-def _size(node: ast.expr) -> str:
-    return ast.unparse(node)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.numerics.dimensions import Dimensions, up_to
 from detlint.dataflow.numerics.operator_gradients import may_differ, seems_exact
 from detlint.dataflow.numerics.sizes import is_size_of
-from detlint.dataflow.numerics.tensors import up_to
 from detlint.models import operators as rows
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ def differs(operators: Operators, found: Match) -> bool:
         or operators.indices.is_exact(found)
         or adds_whole_numbers(operators, found)
         or seems_exact(found)
-        or scans_rows(operators, found)
+        or scans_rows(found)
     )
 
 
-def scans_rows(operators: Operators, found: Match) -> bool:
+def scans_rows(found: Match) -> bool:
     """Whether a scan has several rows, each of which one block goes along, for all that is seen:
     ``torch.zeros(9, 4).cumsum(dim=1)``."""
     tensor = found.input
@@ -36,7 +36,7 @@ def scans_rows(operators: Operators, found: Match) -> bool:
         return False
     axis = found.argument("dim", 1) or found.decides.given("axis")
     needed = up_to(axis.constant) if axis is not None else 0
-    return max(operators.tensors.dimensions(tensor, found.call), needed) > 1
+    return max(Dimensions(found.call, None).of(tensor), needed) > 1
 
 
 def is_same_in_each_run(operators: Operators, found: Match) -> bool:

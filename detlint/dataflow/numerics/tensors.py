@@ -1,4 +1,4 @@
-"""What source shows of a tensor: its type, where it lies, how many dimensions it has."""
+"""What source shows of a tensor: its type, and where it lies."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ _CPU, _GPU = frozenset(("cpu",)), frozenset(("gpu",))
 _BITS = frozenset(("BitAnd", "BitOr", "BitXor", "Invert"))
 _OWN = frozenset(("T", "H", "mT", "mH", "data", "grad", "real", "values"))
 _PARAMETERS = ("Buffer", "Parameter")
-_SIZES_UNSEEN = ("*", "**", "size")
-_MANY = 99  # dimensions: more than any tensor has
+_MANY = 99  # steps from a value to what made it
 
 
 class Tensors:
@@ -35,7 +34,6 @@ class Tensors:
         self.fields = Fields(unit)
         self._types = _Types(self.fields)
         self._places = _Places(self.fields)
-        self._shapes: dict[Op, list[Op]] = {}  # where those of values are asked for
 
     def types(self, op: Op) -> Facts:
         """Of what type the numbers of a tensor may be: ``INTEGER`` (or truth values),
@@ -65,12 +63,6 @@ class Tensors:
     def is_floating(self, op: Op) -> bool:
         """Whether it is of floating-point numbers."""
         return self.types(op) == _FLOATS
-
-    def dimensions(self, op: Op, at: Op) -> int:
-        """How many dimensions a tensor has at least, where an operation runs that takes it; 0
-        where nothing is known."""
-        found = _Dimensions(at, self._shapes).of(op)
-        return found if found < _MANY else 0
 
     def lies_on_cpu(self, op: Op) -> bool:
         """Whether a tensor certainly lies in the memory of the CPU, whatever the device of the
@@ -402,130 +394,3 @@ def is_type(op: Op) -> bool:
     names = [each.rpartition(".") for each in op.values.qualified(op)]
     types = tensors.INTEGER_TYPES | tensors.FLOATING_TYPES
     return bool(names) and all(owner == "torch" and word in types for owner, _, word in names)
-
-
-class _Dimensions(Backwards[int]):
-    """How many dimensions tensors have at least, by what made them, and by what is done with
-    their shapes before an operation runs."""
-
-    nothing, anything = _MANY, 0
-
-    def __init__(self, at: Op, shapes: dict[Op, list[Op]]) -> None:
-        super().__init__()
-        self._shapes = shapes
-        self._around = set(at.region.around())
-        self._at = at
-
-    def of(self, op: Op) -> int:
-        found = super().of(op)
-        return max(found, self._asked_of(op)) if found < _MANY else found
-
-    def _asked_of(self, op: Op) -> int:
-        """``b, c, h, w = x.shape``, ``x.size(3)``."""
-        if op not in self._shapes:
-            asking = (use for use in op.uses if use.code == "attr")
-            self._shapes[op] = [use for use in asking if use.name in ("shape", "size")]
-        return max(map(self._needed, filter(self._precedes, self._shapes[op])), default=0)
-
-    def _precedes(self, use: Op) -> bool:
-        return use.place < self._at.place and use.region in self._around
-
-    def _needed(self, shape: Op) -> int:
-        found = 0
-        for use in shape.uses:
-            values = use.values
-            if use.code == "item":
-                found = max(found, up_to(values.constant(use.args[1])))
-            elif use.code == "slice":
-                found = max(found, _of_rest(use))
-            elif use.code == "call" and use.args[0] is shape:
-                axis = up_to(values.constant(use.args[1])) if use.args[1:] else _parts(use)
-                found = max(found, axis)
-        return max(found, _parts(shape))
-
-    def join(self, parts: Iterable[int]) -> int:
-        return min(parts, default=0)
-
-    def _of_item(self, op: Op) -> int:
-        """``x[:, :, 1:]`` has what it is sliced in, and what ``x`` has."""
-        keys = op.args[1].args if op.args[1].code == "tuple" else ()
-        if not keys or any((each.code, each.name) != ("other", "Slice") for each in keys):
-            return 0
-        return max(len(keys), self.of(op.args[0]))
-
-    def _of_slice(self, op: Op) -> int:
-        return max(1, self.of(op.args[0]))
-
-    def _of_call(self, op: Op) -> int:
-        owner, _, word = function_of(op).rpartition(".")
-        if owner == "einops":
-            pattern = op.given("pattern", 1)
-            return _of_pattern(pattern.name if pattern is not None else None)
-        if word in _PARAMETERS:
-            return self.joined(op.args[1:2])
-        if owner == "torch" and word in tensors.SIZED:
-            return _sizes(op, 0)
-        if owner == "torch.nn.functional" and word in tensors.AT_LEAST:
-            mode = op.given("mode", 3)
-            said = op.values.constant(mode) if mode is not None else None
-            return tensors.BY_MODE.get(str(said), tensors.AT_LEAST[word])
-        if owner and not owner.startswith("torch"):
-            return 0
-        tensor = tensor_of(op)
-        return self._of_shaping(op, word_of(op), tensor, int(bool(owner)))
-
-    def _of_shaping(self, op: Op, word: str, tensor: Op | None, skipped: int) -> int:
-        """``x.permute(0, 2, 1)``, ``x.transpose(1, 2)``; ``skipped``: how many arguments come
-        before those that a method has."""
-        if word in tensors.RESHAPES:
-            return _sizes(op, skipped)
-        known = self.of(tensor) if tensor is not None else 0
-        if word in tensors.SAME_DIMENSIONS or word == "unsqueeze":
-            return known + (word == "unsqueeze")
-        given = [value for name, value in op.arguments() if name is None][skipped:]
-        if word in tensors.SWAPS and len(given) == len(("one", "other")):
-            axes = [up_to(op.values.constant(each)) for each in given]
-            return max(*axes, known) if all(axes) else 0
-        return 0
-
-
-def _parts(shape: Op) -> int:
-    """Into how many names an assignment takes a shape apart."""
-    unpacked = [each.name for each in shape.uses if each.code == "unpack"]
-    return max((count - (not plain) for _, count, plain, _ in unpacked), default=0)
-
-
-def _of_rest(part: Op) -> int:
-    """``height, width = x.shape[2:]``."""
-    begins, ends, steps = part.name
-    if ends or steps:
-        return 0
-    skipped = part.values.constant(part.args[1]) if begins else 0
-    known = type(skipped) is int and _parts(part)
-    return _parts(part) + max(skipped, 0) if known and isinstance(skipped, int) else 0
-
-
-def up_to(axis: object) -> int:
-    """How many dimensions there have to be for an axis."""
-    return 0 if type(axis) is not int else axis + 1 if axis >= 0 else -axis
-
-
-def _sizes(call: Op, skipped: int) -> int:
-    """How many sizes are given, one by one or as a sequence."""
-    if any(name in _SIZES_UNSEEN for name, _ in call.arguments()):
-        return 0
-    given = [value for name, value in call.arguments() if name is None][skipped:]
-    if len(given) == 1 and given[0].code in ("tuple", "list"):
-        return len(given[0].elements or ())
-    return len(given)
-
-
-def _of_pattern(pattern: object) -> int:
-    """Of ``"b n c -> b c n"``, its right side, in which brackets stand for one dimension."""
-    if not isinstance(pattern, str) or "->" not in pattern:
-        return 0
-    depth = count = 0
-    for each in pattern.partition("->")[2].replace("(", " ( ").replace(")", " ) ").split():
-        depth += (each == "(") - (each == ")")
-        count += (each == "(" and depth == 1) or (depth == 0 and each not in (")", "..."))
-    return count
