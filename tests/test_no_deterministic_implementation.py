@@ -924,27 +924,9 @@ FITTER = """
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "rows"),
-    [
-        ("", "", [8]),
-        ("net(rows)", "net(rows).detach()", []),
-        ("Fitter(Base)", "Fitter", []),
-        ("self.spec(net", "self.other(net", []),
-    ],
-)
-def test_what_a_base_keeps_is_fed_by_classes_that_derive_from_it(
-    old: str,
-    new: str,
-    rows: list[int],
-    project: Callable[[dict[str, str]], Path],
-    capsys: pytest.CaptureFixture[str],
+def test_what_a_base_keeps_is_fed_by_classes_of_its_file_that_derive_from_it(
+    findings: Callable[..., list[Finding]],
 ) -> None:
-    project({"common.py": COMMON, "train.py": FITTER.replace(old, new)})
-    assert found_rows(capsys) == rows
-
-
-def test_the_same_in_one_file(findings: Callable[..., list[Finding]]) -> None:
     text = f"{COMMON}\n{FITTER.replace('from common import Base', '')}"
     (found,) = findings(text, "DET501")
     assert found.confidence is Confidence.LIKELY

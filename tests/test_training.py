@@ -176,7 +176,7 @@ def test_a_program_that_no_text_moves_to_a_gpu_is_possible(
     main(["--no-cache", *asked, "."])
     [told] = json.loads(capsys.readouterr().out)
     assert told["confidence"] == ("likely" if is_moved else "possible")
-    on_cpu = "no text of its files moves it to a GPU, and on the CPU little differs"
+    on_cpu = "no text of its files moves it to a GPU, and on the CPU little differs: of large"
     assert (on_cpu in told["message"]) is not is_moved
 
 
@@ -281,7 +281,7 @@ _DEFAULT = "torchvision.models.resnet18(weights='DEFAULT')"
         (
             {
                 "defined": HELD.format(
-                    _LOOP.format("self", " " * 12, False), "return self.conv(x)"
+                    _LOOP.format("self", " " * 12, False), "return self.conv(x).mean((2, 3))"
                 ),
                 "encoder": "Encoder()",
             },
@@ -290,13 +290,19 @@ _DEFAULT = "torchvision.models.resnet18(weights='DEFAULT')"
         (
             {
                 "defined": HELD.format(
-                    "pass", "with torch.no_grad():\n            return self.conv(x)"
+                    "pass", "with torch.no_grad():\n            return self.conv(x).mean((2, 3))"
                 ),
                 "encoder": "Encoder()",
             },
             "possible",
         ),
-        ({"defined": HELD.format("pass", "return self.conv(x)"), "encoder": "Encoder()"}, "likely"),
+        (
+            {
+                "defined": HELD.format("pass", "return self.conv(x).mean((2, 3))"),
+                "encoder": "Encoder()",
+            },
+            "likely",
+        ),
         ({"encoder": "nn.Embedding.from_pretrained(vectors)"}, "possible"),
         # A table of how many rows: the gradient of a small one differed, that of others repeated.
         ({"encoder": "nn.Embedding.from_pretrained(vectors, freeze=False)"}, "possible"),
@@ -546,7 +552,8 @@ _TIMED = "\ntorch.backends.cudnn.benchmark = True"
         ("torch.hub.load('a', 'b')", "model(x)", "", "a model that is not seen here"),
         ("nn.Sequential(nn.Conv3d(3, 2, 1), nn.Conv2d(3, 2, 1))", "model(x)", "", "`nn.Conv2d`"),
         ("nn.Sequential(nn.Conv3d(3, 2, 1), nn.Embedding(9, 2))", "model(x)", "", "`nn.Embedding`"),
-        ("nn.Conv2d(3, 2, 1)", "model(x)", _COVERED, None),
+        ("nn.Conv2d(3, 2, 1)", "model(x).mean((2, 3))", _COVERED, None),
+        ("nn.Conv2d(3, 2, 1)", "model(x)", _COVERED, "`F.cross_entropy() of an input with more"),
         ("nn.Sequential(nn.ConvTranspose1d(3, 2, 1))", "model(x)", _COVERED, None),
         ("nn.Conv2d(3, 2, 1)", "model(x)", _COVERED.replace("True", "False"), "`nn.Conv2d`"),
         ("nn.Conv2d(3, 2, 1)", "model(x)", _COVERED + _TIMED, "`nn.Conv2d`"),

@@ -131,15 +131,11 @@ class TrainedParts:
     def _holds_others(self, symbol: Symbol) -> bool:
         """Whether what is trained is what an object of a class was given, and not what it makes:
         ``class Registry(dict)``, ``class Options``."""
-        line = [x for x in self._project.lineage(symbol) if self._closure.is_class(x)]
-        bases = {
-            name.rpartition(".")[2]
-            for each in line
-            for name in self._index.outline(each.path).classes[each.part]
-        }
-        if not bases.isdisjoint(MAKING):
+        names = self._index.outline(symbol.path).classes[symbol.part]
+        if not {each.rpartition(".")[2] for each in names}.isdisjoint(MAKING):
             return True
-        foreign = bases - {each.part for each in line}
+        bases = {each.rpartition(".")[2] for each in self._project.bases(symbol)}
+        foreign = bases - {each.part for each in self._project.lineage(symbol)}
         return all(map(is_no_module, foreign)) and not makes_layers(self._closure, [symbol])
 
     def _named(self, path: str, name: str, *, sure: bool) -> Iterator[tuple[str, str]]:

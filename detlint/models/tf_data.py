@@ -70,8 +70,6 @@ KEYWORDS = words(
 )
 # Methods of other libraries by which they give a dataset.
 GIVING = words("as_dataset to_tf_dataset")
-# Methods that give one element for each.
-ONE_FOR_EACH = words("cache enumerate map prefetch shuffle")
 
 STRATEGIES = frozenset(
     f"tensorflow.distribute.{place}{name}"

@@ -31,7 +31,10 @@ _WITHOUT_CUDA = tuple(f"{q}{each}{q}" for each in sorted(WITHOUT_CUDA) for q in 
 _SHOWN_GPUS, _NO_GPU = "CUDA_VISIBLE_DEVICES", "-1"
 _TRAINED = "trained here"
 _UNNAMED = "?"  # the device that no text names
-_ON_CPU = "; no text of its files moves it to a GPU, and on the CPU little differs"
+_ON_CPU = (
+    "; no text of its files moves it to a GPU, and on the CPU little differs: of large tensors, "
+    "the gradient of `x[index]`"
+)
 _GRADIENTS = ("torch.autograd.grad(", "autograd.grad(", "grad(")
 _ARGUMENTS = "TrainingArguments"  # of Transformers' Trainer, and of what derives from it
 _OF_TRAINERS = (".fit(", ".train(", "CLI(")  # which may be told by a configuration
@@ -44,7 +47,8 @@ _OF_OLDER = (
 class DeterminismNeverEnabled(Rule):
     """Why runs differ: A seed fixes the numbers that a program draws, not the order in which it
     adds them up. On a GPU several operators leave that order to chance, unless torch is told
-    otherwise. On the CPU the gradient of `x[index]` does.
+    otherwise. On the CPU the gradient of `x[index]` differs: of 32,768 numbers or more in
+    float32, where threads add them up.
 
     Reported:
     - a program that trains with torch, where nothing that it imports turns determinism on

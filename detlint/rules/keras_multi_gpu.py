@@ -128,7 +128,7 @@ class KerasMultiGpu(Rule):
         if len(call.args) == 1 or call.unpacks or not self._has_strategy:
             return
         confidence = Confidence.POSSIBLE if _is_measured(call) else self.confidence
-        if not self.wants(confidence) or self._drops(call) or self._divides(call, dataset):
+        if not self.wants(confidence) or self._is_even(call):
             return
         if not pipelines.is_endless(dataset) and pipelines.holds(call):
             self.report(
@@ -139,15 +139,15 @@ class KerasMultiGpu(Rule):
                 confidence=confidence,
             )
 
-    def _drops(self, call: Op) -> bool:
-        given = call.given("drop_remainder", _BATCHES[word_of(call)])
-        return given is not None and self.unit.values.constant(given) is not False
-
-    def _divides(self, call: Op, dataset: Op) -> bool:
-        given = call.given("batch_size", 0)
-        batch = self.unit.values.constant(given) if given is not None else None
-        size = pipelines.size(dataset)
-        return batch == 1 or (isinstance(batch, int) and size is not None and size % batch == 0)
+    def _is_even(self, call: Op) -> bool:
+        """Whether no batch is smaller than others: the rest is dropped, or each holds one."""
+        size, drop = (
+            call.given("batch_size", 0),
+            call.given("drop_remainder", _BATCHES[word_of(call)]),
+        )
+        constant = self.unit.values.constant
+        of_one = size is not None and constant(size) == 1
+        return of_one or (drop is not None and constant(drop) is not False)
 
 
 def _is_measured(call: Op) -> bool:

@@ -432,8 +432,6 @@ def pyramid(x, scales, sizes=(1, 2, 3, 6), ones=(1, 1)):
         levels.append(F.adaptive_avg_pool2d(x, scale))  # DET501
     for place, scale in enumerate(sizes):
         levels[place] = F.adaptive_avg_pool2d(x, scale)  # DET501
-    for scale in range(1, 4):
-        levels.append(F.adaptive_avg_pool2d(x, scale))  # DET501
     return levels
 
 
@@ -863,8 +861,6 @@ class SpectralLoss(nn.Module):
 RESIZE = dict(mode="bilinear", antialias=True)
 SMOOTH = dict(mode="bilinear")
 POOLS = {"avg": nn.AdaptiveAvgPool2d, "last": nn.AvgPool2d}
-resize = functools.partial(F.interpolate, mode="bicubic")  # possible DET501
-enlarge = functools.partial(F.interpolate, mode="nearest")
 
 
 @dataclass
@@ -897,7 +893,7 @@ class Chosen(nn.Module):
         x = F.interpolate(self.conv(x), size, **SMOOTH)
         x = F.pad(self.conv(x), (1, 1), mode=self.padding)  # DET501
         x = F.pad(self.conv(x), (1, 1), mode=self.config.pad)
-        return self.last(self.pool(self.conv(x)))
+        return self.last(self.got(self.pool(self.conv(x))))
 
 
 def tokens(fmap, grid=4, one=1):
@@ -994,12 +990,6 @@ class Levels(nn.Module):
     def forward(self, images):
         x = self.stem(images)
         return [*self.pyramid(x), *self.listed(x), *self.itself(x), *self.images(images)]
-
-
-class FocalLoss(nn.CTCLoss):
-    def forward(self, scores, targets, lengths, sizes):
-        loss = super().forward(scores, targets, lengths, sizes)  # DET501
-        return (1 - torch.exp(-loss)) ** 2 * loss
 
 
 class Words(nn.Module):

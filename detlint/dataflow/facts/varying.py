@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import owner_word, word_of
@@ -11,7 +11,7 @@ from detlint.dataflow.facts.found import NAMING, FileFacts, Found, whole
 from detlint.dataflow.ir import LISTS
 from detlint.dataflow.learning.made_models import Fate
 from detlint.dataflow.learning.trained import LOSS, MODEL, WEIGHTS, Trained, gives_weights
-from detlint.dataflow.numerics import tensors
+from detlint.dataflow.numerics import operator_gradients, tensors
 from detlint.dataflow.numerics.gradients import Gradients
 from detlint.dataflow.numerics.layers import whole_of
 from detlint.dataflow.slices import closure
@@ -173,14 +173,9 @@ class VaryingFacts(FileFacts):
         word = str(named.name).rpartition(".")[2]
         if kind == varying.OF_FACTORS or word[:1].isupper():
             return self._is_idle(named) or self._is_weighed(named)
-        off = bool(named.calls) and all(map(self._is_off, named.calls))
-        return off or self._is_idle(named)
-
-    def _is_off(self, call: Op) -> bool:
-        """Whether no gradients are recorded in all that calls the function around."""
-        from detlint.dataflow.numerics.operator_gradients import are_off_for_callers
-
-        return are_off_for_callers(self._gradients, call.function)
+        callers = [each.function for each in named.calls]
+        is_off = partial(operator_gradients.are_off_for_callers, self._gradients)
+        return (bool(callers) and all(map(is_off, callers))) or self._is_idle(named)
 
     def _is_idle(self, named: Op) -> bool:
         """Whether no layer that is made of a class gets a gradient."""
@@ -208,7 +203,6 @@ class VaryingFacts(FileFacts):
     def operators(self, function: Function) -> Iterator[Found]:
         """Calls of operators that differ, where a gradient may come to them; ``layers`` tells of
         those that are layers."""
-        from detlint.dataflow.numerics.operator_gradients import is_off, may_be_trained
         from detlint.dataflow.numerics.operators import Operators  # which reads long tables
         from detlint.dataflow.numerics.repeats import differs
         from detlint.models.operators import SCANS
@@ -221,8 +215,11 @@ class VaryingFacts(FileFacts):
                 if (
                     differs(operators, match)
                     and not varying.kind_of([match.row.name])
-                    and not is_off(operators, match)
-                    and (match.row.direction != "backward" or may_be_trained(operators, match))
+                    and not operator_gradients.is_off(operators, match)
+                    and (
+                        match.row.direction != "backward"
+                        or operator_gradients.may_be_trained(operators, match)
+                    )
                 ):
                     what = varying.BY_INDEX if match.takes_index else "torch"
                     what = varying.BY_ROW if match.row.name in SCANS else what

@@ -17,7 +17,7 @@ from detlint.dataflow.numerics.tensors import (
     method_of,
 )
 from detlint.models import gradients as rows
-from detlint.models import layers, memory, tensors, training
+from detlint.models import layers, memory, tensors
 from detlint.models.names import is_network
 
 if TYPE_CHECKING:
@@ -59,17 +59,6 @@ class Files:
                 *other.later(other.unit.callers.partials_of_imported(full)),
             )
         ]
-
-    def calls_below(
-        self, gradients: Gradients, owner: str, name: str
-    ) -> Iterator[tuple[Gradients, Op]]:
-        """The calls, in classes of other files that derive from one, of what it has in an
-        attribute, and the gradients of these files."""
-        self._known.setdefault(gradients.unit, gradients)
-        for unit, word, _ in self._others.importing(gradients.unit, owner)[:_FEW]:
-            other = self._of(unit)
-            for each in unit.deriving(word):
-                yield from ((other, call) for call in other.layers.calls_of(each, name))
 
     def _of(self, unit: Unit) -> Gradients:
         if unit not in self._known:
@@ -129,20 +118,7 @@ class Gradients(Backwards[Facts]):
             return _NEEDED
         found = [_NONE if records_none(each) else self._given(each) for each in way.calls]
         found += map(self._fed_elsewhere, way.given)
-        if NEEDED not in self.join(found):
-            found += (self._fed_below(*each) for each in way.kept if each[0])
         return self.join(found) or _UNKNOWN
-
-    def _fed_below(self, owner: str, name: str) -> Facts:
-        """What the classes of other files that derive from one call a layer with that it keeps."""
-        if not all(map(layers.is_no_module, self.unit.bases(owner))):
-            return _NOTHING  # a module is called by what has it
-        if self._files is None:
-            return _UNOPENED
-        return self.join(
-            other.joined(value for _, value in call.arguments())
-            for other, call in self._files.calls_below(self, owner, name)
-        )
 
     def _fed_elsewhere(self, builder: Function) -> Facts:
         """What other files call a layer with that a function gives them."""
@@ -252,8 +228,6 @@ class Gradients(Backwards[Facts]):
         owner, _, name = function.name.rpartition(".")
         if owner and name in ("forward", "__call__") and function.outer is None:
             return self._fed_to_class(owner, op)
-        if self._is_differentiated(op):
-            return _NEEDED
         known = function.known_calls
         later = self.later(self.unit.callers.partials(function)) if not known.all else ()
         found = self.join(self.argument(each, op) for each in (*known.calls, *later))
@@ -267,20 +241,6 @@ class Gradients(Backwards[Facts]):
     def later(self, partials: Iterable[Op]) -> list[Op]:
         """The calls of what ``functools.partial`` makes."""
         return [call for each in partials for call in self.layers.way(each).calls]
-
-    def _is_differentiated(self, op: Op) -> bool:
-        """Whether a gradient by a parameter is asked for: ``grad(loss)(weights)``."""
-        function = op.function
-        if function.class_name or "grad" not in self.unit.text:
-            return False
-        place = list(function.params).index(op.name[1])
-        for call in self.unit.callers.handing(function):
-            if any(each in training.DIFFERENTIATES for each in self.unit.values.called(call)):
-                told = call.given("argnums", 1)
-                which = self.unit.values.constant(told) if told is not None else 0
-                if place == which or (isinstance(which, tuple) and place in which):
-                    return True
-        return False
 
     def _elsewhere(self, name: str, op: Op) -> Facts:
         """What a parameter of a function, or of a class' ``forward``, is given in other files."""

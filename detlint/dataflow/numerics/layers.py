@@ -189,13 +189,6 @@ class Layers:
                     if read.args[0].is_self:
                         yield read
 
-    def calls_of(self, owner: str, name: str) -> Iterator[Op]:
-        """The calls of what a class of the file, or one that derives from it, has in an
-        attribute."""
-        for each in (owner, *self.unit.derived(owner)):
-            for read in self.read(each, name):
-                yield from read.calls
-
     # Weights
 
     def weighs(self, op: Op, depth: int = 0) -> bool:

@@ -50,7 +50,6 @@ class Match(NamedTuple):
     form     the public form that was used
     decides  the call whose arguments decide
     made     the call that made the layer, where another one calls it
-    partial  it is no call yet: ``functools.partial(F.interpolate, mode="bicubic")``
     base     what the class that is made derives from, where it is one of the file
     """
 
@@ -61,13 +60,11 @@ class Match(NamedTuple):
     decides: Op
     made: Op | None = None
     base: str = ""
-    partial: bool = False
 
     @property
     def makes_layer(self) -> bool:
-        """Whether it is a class that is called, or was, or what is called later:
-        ``nn.CTCLoss``."""
-        return self.partial or self.form.rpartition(".")[2][0].isupper()
+        """Whether it is a class that is called, or was: ``nn.CTCLoss``."""
+        return self.form.rpartition(".")[2][0].isupper()
 
     @property
     def only_makes(self) -> bool:
@@ -228,14 +225,7 @@ class Operators:
         if not isinstance(function.node, ast.ClassDef) or function.name not in self.unit.classes:
             return ()
         named = not self._words.isdisjoint(self.unit.bases(function.name))
-        if not named:
-            return ()
-        # What other files make of it, they say nothing of.
-        return function.known_calls.calls or tuple(self._forwarding(function.name))
-
-    def _forwarding(self, owner: str) -> Iterator[Op]:
-        own = self.unit.defined("forward", owner)
-        return _base_calls(own) if own is not None else iter(())
+        return function.known_calls.calls if named else ()
 
     def _match(self, call: Op, called: Sequence[str]) -> Match | None:
         for name in called:
@@ -243,11 +233,9 @@ class Operators:
             if found is not None:
                 return found
         if called:
-            return self._of_partial(call) if called == ["functools.partial"] else None
-        if call.args[0].code == "attr":
-            found = self._of_base(call) or self._of_method(call, str(call.args[0].name))
-        else:
-            found = None
+            return None
+        method = call.args[0]
+        found = self._of_method(call, str(method.name)) if method.code == "attr" else None
         return found or self._of_module(call)
 
     def _of_name(self, call: Op, form: str) -> Match | None:
@@ -258,16 +246,6 @@ class Operators:
             if holds and self._is_kept_for(call, usage):
                 return Match(row, usage, call, form, call)
         return self._of_subclass(call, form) if form.startswith(".") else None
-
-    def _of_partial(self, call: Op) -> Match | None:
-        """``functools.partial(F.interpolate, mode="bicubic")``, with what decides."""
-        for name in self.unit.values.qualified(call.args[1]) if call.args[1:] else ():
-            for row, usage in self._rows.get(_public(name), ()):
-                deciding = [each for each in usage.arguments if each.default is ABSENT]
-                named = all(call.given(each.name) is not None for each in deciding)
-                if named and deciding and self._all_hold(call, usage.arguments, method=False):
-                    return Match(row, usage, call, _public(name), call, partial=True)
-        return None
 
     def _is_kept_for(self, made: Op, usage: Usage) -> bool:
         """``self.loss = nn.CrossEntropyLoss()`` that another function gives a tensor that
@@ -315,19 +293,6 @@ class Operators:
                         and self._all_hold(call, usage.called, method=False)
                     ):
                         return Match(row, usage, call, _public(name), call, made)
-        return None
-
-    def _of_base(self, call: Op) -> Match | None:
-        """``super().forward(x)`` of ``class FocalLoss(nn.CTCLoss)`` that other files make."""
-        owner = call.function.class_name
-        if owner not in self.unit.classes or self._words.isdisjoint(self.unit.bases(owner)):
-            return None
-        if call not in self._forwarding(owner) or self.unit.callers.of_class(owner).calls:
-            return None
-        for base in self.unit.qualified_bases(owner):
-            for row, usage in self._rows.get(_public(base), ()):
-                if not (usage.arguments or usage.called):
-                    return Match(row, usage, call, _public(base), call, made=call, base=base)
         return None
 
     def _of_subclass(self, call: Op, own: str) -> Match | None:

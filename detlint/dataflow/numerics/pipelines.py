@@ -1,4 +1,4 @@
-"""Which values are datasets of ``tf.data``, and how long these are."""
+"""Which values are datasets of ``tf.data``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
 
 _MOST = 60  # values of one pipeline that are looked at
-_DEEPEST = 20  # methods in a chain
 
 
 def names(op: Op) -> list[str]:
@@ -110,22 +109,3 @@ def _ends(repeat: Op) -> bool:
     count = repeat.given("count", 0)
     found = repeat.values.constant(count) if count is not None else -1
     return isinstance(found, int) and found >= 0
-
-
-def size(op: Op, depth: int = 0) -> int | None:
-    """How many elements a dataset gives, where literals tell: ``range(8).repeat(2)``."""
-    values = op.values
-    op = values.bound_to(op)
-    owner = _method_of(op)
-    if owner is None or depth > _DEEPEST:
-        return None
-    first = values.constant(op.args[1]) if op.args[1:] else None
-    name = next(iter(called(op)), "")
-    if name == "tensorflow.data.Dataset.from_tensors":
-        return 1
-    if name == "tensorflow.data.Dataset.range":
-        return first if isinstance(first, int) and len(op.args) == 2 else None
-    inner, word = size(owner, depth + 1), word_of(op)
-    if word == "repeat" and inner is not None:
-        return inner * first if isinstance(first, int) and first > 0 else None
-    return inner if word in rows.ONE_FOR_EACH else None

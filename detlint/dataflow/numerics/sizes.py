@@ -70,16 +70,6 @@ class _Sizes(Backwards[Facts]):
     def _of_iter(self, op: Op) -> Facts:
         return _UNKNOWN if self.is_of_elements else self.elements.of(op.args[0])
 
-    def _of_unpack(self, op: Op) -> Facts:
-        """``_, _, height, width = x.shape``, ``for place, size in enumerate(sizes)``."""
-        if self.is_of_elements:
-            return _UNKNOWN
-        owner, index = op.args[0], op.name[0]
-        if owner.code == "iter" and function_of(owner.args[0]) == "builtins.enumerate":
-            counted = owner.args[0].args[1:2] if index == 1 else ()
-            return self.join(map(self.elements.of, counted)) or _UNKNOWN
-        return _OTHER if is_shape(owner) else _UNKNOWN
-
     def _of_item(self, op: Op) -> Facts:
         """Of a shape, or of dicts that are written out: ``self.options["size"]``."""
         if is_shape(op):
@@ -92,15 +82,14 @@ class _Sizes(Backwards[Facts]):
     def _of_slice(self, op: Op) -> Facts:
         return _OTHER if is_shape(op) else _UNKNOWN
 
-    def _of_call(self, op: Op) -> Facts:
-        if function_of(op) == "builtins.range" and self.is_of_elements:
-            values = [op.values.constant(each) for each in op.args[1:]]
-            numbers = [each for each in values if type(each) is int]
-            if len(numbers) != len(values) or len(values) not in (1, 2):
-                return _UNKNOWN
-            first, last = (0, *numbers)[-2], numbers[-1] - 1
-            return _OTHER if last > 1 and last >= first else _ONE
-        return _OTHER if is_shape(op) else _UNKNOWN
+    _of_call = _of_slice
+
+    def _of_unpack(self, op: Op) -> Facts:
+        """``_, _, height, width = x.shape``, ``for place, size in enumerate(sizes)``."""
+        owner, index = op.args[0], op.name[0]
+        if owner.code == "iter" and function_of(owner.args[0]) == "builtins.enumerate":
+            return self.elements.of(owner.args[0].args[1]) if index == 1 else _UNKNOWN
+        return self._of_slice(op)
 
     def _of_attr(self, op: Op) -> Facts:
         """``x.shape``, or ``self.size``, if all that the class binds it to is known."""
@@ -123,7 +112,7 @@ class _Sizes(Backwards[Facts]):
 
 def is_shape(op: Op) -> bool:
     """``x.shape``, ``x.shape[-2:]``, ``x.size(2)``: what varies, and is seldom 1."""
-    while op.code in ("item", "slice"):
+    while op.code in ("item", "slice", "unpack"):
         op = op.args[0]
     return method_of(op) == "size" or (op.code == "attr" and op.name == "shape")
 
