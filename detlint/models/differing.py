@@ -15,18 +15,28 @@ MEASURING = words(
     thread_time_ns clock_gettime clock_gettime_ns default_timer os.times time.clock loop.time
     get_event_loop().time get_running_loop().time .time timeit.timeit timer.timeit timeit.repeat
     timeit.Timer benchmark.Timer benchmark.timer autorange blocked_autorange adaptive_autorange
-    testing.measure testing.jiffies elapsed_time getitimer setitimer getstats get_stats_profile
+    testing.measure testing.jiffies start.elapsed_time starter.elapsed_time
+    start_event.elapsed_time begin.elapsed_time getitimer setitimer getstats get_stats_profile
     key_averages total_average
     """
 )
+# Names that are drawn, and that a file may have.
+DRAWN_FILES = words(
+    """
+    mkstemp mktemp NamedTemporaryFile SharedMemory ShareableList arbitrary_address
+    _get_candidate_names
+    """
+)
+# The name of the machine: another one on another machine, and in another container.
+OF_MACHINE = words("gethostname getfqdn platform.node os.uname platform.uname nodename")
 CALLS = {
     "CLOCK": MEASURING
     | words(
         """
         formatdate make_msgid email.utils.localtime utils.localtime date_time_string
-        log_date_time_string time2netscape time2isoz formatTime create_time client.DateTime
-        Period.now arrow.now arrow.utcnow pendulum.now pendulum.today Time.now tf.timestamp
-        tensorflow.timestamp
+        log_date_time_string time2netscape time2isoz formatTime .create_time process.create_time
+        proc.create_time client.DateTime Period.now arrow.now arrow.utcnow pendulum.now
+        pendulum.today Time.now tf.timestamp tensorflow.timestamp
         """
     ),
     "LOAD": words(
@@ -39,14 +49,15 @@ CALLS = {
         cuda.power_draw cuda.clock_rate device_memory_used
         """
     ),
-    "DRAWN_NAME": words("mkdtemp TemporaryDirectory"),
+    "DRAWN_NAME": DRAWN_FILES | words("mkdtemp TemporaryDirectory"),
     "ENTROPY": words(
         """
         getrandbits torch.seed getsockname uuid6 uuid7 uuid8 RAND_bytes RAND_pseudo_bytes mksalt
         gensalt generate_key get_random_bytes
         """
     ),
-    "PROCESS": words(
+    "PROCESS": OF_MACHINE
+    | words(
         """
         getpgid getpgrp getsid os.fork forkpty pty.fork tcgetpgrp _current_frames psutil.pids
         process_iter psutil.Process ppid pthread_getcpuclockid
@@ -79,15 +90,6 @@ CALLS = {
         """
     ),
 }
-# Names that are drawn, and that a file may have.
-DRAWN_FILES = words(
-    """
-    mkstemp mktemp NamedTemporaryFile SharedMemory ShareableList arbitrary_address
-    _get_candidate_names
-    """
-)
-# The name of the machine: another one on another machine, and in another container.
-OF_MACHINE = words("gethostname getfqdn platform.node os.uname platform.uname nodename")
 # Libraries of which all that is called measures the machine, but for what stands above.
 MEASURING_LIBRARIES = ("psutil.", "pynvml.", "GPUtil.", "gpustat.")
 # What of these stays the same on one machine.
@@ -119,6 +121,12 @@ ATTRIBUTES = {
     ),
     "ENTROPY": words("authkey server_port server_address"),
     "PROCESS": words("record.process record.thread native_id nodename si_pid"),
+    "PROGRAM": words(
+        """
+        returncode proc.stdout process.stdout child.stdout started.stdout popen.stdout p.stdout
+        proc.stderr process.stderr child.stderr started.stderr popen.stderr p.stderr
+        """
+    ),
     "OBJECT_ADDRESS": words(
         "ctypes.data __array_interface__ __cuda_array_interface__ _cdata cuda_stream"
     ),
@@ -156,8 +164,6 @@ OBJECTS = {
         "PROGRAM",
     ),
 }
-# What a program that was started has given, by how that is called.
-STREAMS = words("stdout stderr returncode")
 # Words in a text: in the format of a log, in a query of a database, for ``os.sysconf``.
 TEXTS = {
     **dict.fromkeys(("asctime", "CURRENT_TIME", "CURRENT_DATE", "('now'", "'now')"), "CLOCK"),

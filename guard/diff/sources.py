@@ -41,8 +41,7 @@ def _of(origin: str) -> set[str]:
 VARYING: dict[Source, set[str]] = {Source[name]: {*each} for name, each in differing.CALLS.items()}
 VARYING[Source.CLOCK] |= {*_of("the clock"), *randomness.CLOCKS_BY_DEFAULT}
 VARYING[Source.ENTROPY] |= _of("the operating system")
-VARYING[Source.PROCESS] |= _of("the process") | differing.OF_MACHINE
-VARYING[Source.DRAWN_NAME] |= differing.DRAWN_FILES
+VARYING[Source.PROCESS] |= _of("the process")
 VARYING[Source.READINESS] |= ASKING
 # What gives up after some time, where it is given one; numbers by place mean that in the second.
 _WAITING = {
@@ -146,8 +145,11 @@ def handed(statement: Statement) -> Iterator[tuple[Source, str]]:
                 yield source, name
 
 
-def of_attribute(part: ast.AST) -> Source | None:
-    """What an attribute tells that is another in each run, or the time of a file."""
+def of_part(part: ast.AST) -> Source | None:
+    """What an attribute tells that is another in each run, a file of the system, by its name, or a
+    function that is handed on, of the time of a file."""
+    if isinstance(part, ast.Constant):
+        return OF_FILES.get(traits.told_by(part.value))
     if isinstance(part, ast.Name):
         return Source.CLOCK if part.id in differing.FILE_TIMES else None
     asked = asked_of(part)
@@ -173,9 +175,9 @@ def tells_date(call: str) -> bool:
 def measures_machine(call: ast.Call, name: str) -> bool:
     """Whether a call of this dotted name measures the machine or the process, or opens a file in
     which the system tells what these use, or asks for a part of it that varies."""
-    texts = (getattr(each, "value", None) for each in call.args)
-    told = (told_by(each) for each in texts if isinstance(each, str))
-    return Source.LOAD in (source_of(name), *told) or _is_one(name, differing.OF_GPUS)
+    return Source.LOAD in (source_of(name), *map(of_part, call.args)) or _is_one(
+        name, differing.OF_GPUS
+    )
 
 
 def is_clock(statement: Statement) -> bool:
@@ -202,7 +204,7 @@ def varies(statement: Statement) -> bool:
     """Whether a statement asks for what is another value in each run: a clock, a process id."""
     if is_clock(statement) or gives(statement, *VALUES):
         return True
-    return any(of_attribute(each) in VALUES for each in parts_of(statement.text))
+    return any(of_part(each) in VALUES for each in parts_of(statement.text))
 
 
 def is_number(part: ast.AST) -> bool:
@@ -386,12 +388,6 @@ def fills_item(statement: Statement) -> bool:
     mentions = [each for each in parts if path_of(each) == path]
     targets = (target for each in parts if isinstance(each, ast.Assign) for target in each.targets)
     return len(mentions) == 1 and all(isinstance(each, ast.Subscript) for each in targets)
-
-
-def told_by(text: str) -> Source | None:
-    """What a file of the system, by its name, or the format of a log tells that is another in each
-    run."""
-    return OF_FILES.get(traits.told_by(text))
 
 
 def parts_of(text: str) -> list[ast.AST]:

@@ -167,9 +167,6 @@ def _of_the_rest(statement: Statement) -> Iterator[Origin]:
         yield Origin(source, f"{name}, which {shown} hands on", is_sure=False)
     if sources.calls(statement, differing.STATS) and ".st_" not in statement.text:
         yield Origin(Source.CLOCK, f"the times of a file, in {shown}", is_sure=False)
-    if any(last_of(each) in differing.STREAMS for each in sources.parts_of(statement.text)):
-        what = f"{shown} reads what another program gives"
-        yield Origin(Source.PROGRAM, what, is_sure=False)
 
 
 def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
@@ -298,18 +295,12 @@ def _of_calls(statement: Statement) -> Iterator[Origin]:
 
 
 def _of_names(statement: Statement) -> Iterator[Origin]:
-    """What a file of the system tells, by its name, or an attribute: the time of a file."""
-    text = statement.text
-    is_told = not sources.calls(statement, sources.PROGRAMS)  # and no text for another program
-    for each in sources.parts_of(text):
-        if (told := sources.of_attribute(each)) is not None:
-            name, what = last_of(each), ast.unparse(each)
-            is_time = name in differing.FILE_TIMES
-            yield Origin(told, f"the time of a file, {name}, in `{text}`" if is_time else what)
-        elif is_told and isinstance(each, ast.Constant) and isinstance(each.value, str):
-            told = sources.told_by(each.value)
-            if told is not None:
-                yield Origin(told, f"{each.value} in `{text}`")
+    """What an attribute, or a file of the system, by its name, tells."""
+    is_given = sources.calls(statement, sources.PROGRAMS)  # a text to another program
+    for each in sources.parts_of(statement.text):
+        told = sources.of_part(each)
+        if told is not None and not (is_given and isinstance(each, ast.Constant)):
+            yield Origin(told, ast.unparse(each))
 
 
 def _rank(origin: Origin) -> tuple[bool, int]:

@@ -129,10 +129,12 @@ class Text:
         for path, op in self._ops:
             node = op.call_node.func
             if isinstance(node, (ast.Name, ast.Attribute)):
-                names = () if op.values.qualified(op.args[0]) else op.called
+                names = [] if op.values.qualified(op.args[0]) else [*map(_plain, op.called)]
+                # What a generator is given may be its seed.
+                names = [e for e in names if not op.args[1:] or sources.source_of(e)]
                 line = node.end_lineno or node.lineno
                 held = found.setdefault(path, {}) if names else {}
-                held.update(((line, ast.unparse(node)), _plain(e)) for e in names)
+                held.update(((line, ast.unparse(node)), each) for each in names)
         return found
 
     @property
@@ -168,8 +170,11 @@ class Text:
         if Source.CLOCK not in self._sources:
             return False
         nodes = [each for tree in self._all for each in ast.walk(tree)]
-        handed = any(map(_hands_clock_on, self._all))
-        return not handed and not any(last_of(each) in FILE_TIMES for each in nodes)
+        called = {each.func for each in nodes if isinstance(each, ast.Call)}
+        named = (each for each in nodes if isinstance(each, (ast.Name, ast.Attribute)))
+        handed = (each for each in named if each not in called)
+        is_handed = any(sources.source_of(ast.unparse(each)) is Source.CLOCK for each in handed)
+        return not is_handed and not any(last_of(each) in FILE_TIMES for each in nodes)
 
     @property
     def clocks_of_libraries(self) -> Iterator[tuple[str, int, str]]:
@@ -292,15 +297,6 @@ class Text:
                 if places or any(each in text for each in names):
                     found[path] = measured(path, text, places, names, truths=truths)
         yield from ((path, *deciding) for path, each in found.items() for deciding in each.deciding)
-
-
-def _hands_clock_on(tree: ast.Module) -> bool:
-    """Whether a file names a clock that it does not call; no variable that has the name of one."""
-    names = imported(tree)
-    called = {each.func for each in _all(tree, ast.Call)}
-    named = (each for each in _all(tree, ast.Name, ast.Attribute) if each not in called)
-    full = (in_full(ast.unparse(each), names) for each in named)
-    return any(sources.source_of(each) is Source.CLOCK for each in full if "." in each)
 
 
 def _is_filled(made: Op) -> bool:
