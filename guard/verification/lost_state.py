@@ -30,6 +30,7 @@ _BESIDE = (
     "{} agree, so that it is computed with something that the program keeps beside the model and "
     "the optimizer, which the resumed run did not get back."
 )
+_AGREED = {"loss": "The outputs", "output": "The inputs of the model"}  # for sure
 _WHOLE = " Not the same when it resumed: {}."
 _SAVE = "Save it with the checkpoint, and load it before the first step: "
 _SAVE_ALL = "Save all of it with the checkpoint, and load it before the first step: "
@@ -197,8 +198,7 @@ def with_losses(difference: Difference, found: Sequence[Loss]) -> Difference:
     why = difference.why
     if difference.cause is Cause.KERNEL:
         event = difference.first or difference.second
-        is_loss = event is not None and event.kind == "loss"
-        agreed = "The outputs" if is_loss else "The inputs, the parameters and the loss"
+        agreed = _AGREED.get(event.kind if event else "", "The inputs, the parameters and the loss")
         why = f"{why.partition('. ')[0].removesuffix('.')}. {_BESIDE.format(agreed)}"
     names = [*dict.fromkeys(each.suspect.message.partition(";")[0] for each in read)]
     more = [f"{len(names) - _TOLD} more"] if len(names) > _TOLD else []

@@ -270,15 +270,22 @@ def difference_of(kind: Kind, cause: Cause = Cause.KERNEL, **more: Any) -> Diffe
     return Difference(0, 30, "training", event, None, cause, "It differs. More.", **more)
 
 
-@pytest.mark.parametrize("kind", ["gradient", "loss"])
-def test_a_value_that_is_kept_in_python(kind: Kind, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "agreed"),
+    [
+        ("gradient", "The inputs, the parameters and the loss"),
+        ("loss", "The outputs"),
+        ("output", "The inputs of the model"),  # parameters are recorded now and then
+    ],
+)
+def test_a_value_that_is_kept_in_python(kind: Kind, agreed: str, tmp_path: Path) -> None:
     of_class = {"owner": "Clip", "file": str(tmp_path / "helper.py"), "is_field": True}
     begun, moved = ([held("norms", n, **of_class)] for n in (0, 5))
     difference = difference_of(kind)
     found, text = told(tmp_path, difference, (begun, moved), (begun, begun))
     refined = with_losses(difference, found)
     assert refined.cause is Cause.STATE
-    assert refined.why.startswith("It differs. The ")
+    assert refined.why.startswith(f"It differs. {agreed} agree")
     assert with_losses(replace(difference, why="It differs."), found).why == refined.why
     assert "Clip.norms was 5 and is 0 in the resumed run" in refined.why
     lines = with_possibilities((), Asked(refined, "", text, losses=found))
