@@ -71,9 +71,9 @@ REMEDIES = {
     Source.OBJECT_ADDRESS: "Sort by, or compute from, what the objects hold: id() and the default "
     "hash(), also that of None before Python 3.12, are addresses, which no seed fixes. A dict or a "
     "list keeps the order of insertion, where a set does not.",
-    Source.LISTING: "Sort what is listed by its whole path: sorted(folder.iterdir()). What has one "
-    "key, as files of one name in two folders, stays in the order of the listing. What os.scandir "
-    "gives needs a key: sorted(os.scandir(folder), key=lambda entry: entry.name).",
+    Source.LISTING: "Sort what is listed by its whole path: sorted(folder.iterdir()). By a key, "
+    "files that share it, as of one name in two folders, stay in the order of the listing. What "
+    "os.scandir gives needs one: sorted(os.scandir(folder), key=lambda entry: entry.name).",
     Source.THREAD_ORDER: f"{_RESULTS} {_PARTS}",
     Source.READINESS: "Wait for it at a step that is fixed, as job.result(), work.wait() and "
     "join() do without a timeout, in the place of asking whether it is done by then.",

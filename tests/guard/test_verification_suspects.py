@@ -457,7 +457,7 @@ def test_what_is_installed_beside_the_program_is_a_packages(
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        (Source.LISTING, "What has one key, as files of one name in two folders"),
+        (Source.LISTING, "files that share it, as of one name in two folders"),
         (Source.THREAD_ORDER, "one that is drawn as it comes is another one in each run"),
         (Source.KERNEL, "raises where torch has no such kernel"),
     ],
