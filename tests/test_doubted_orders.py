@@ -109,12 +109,6 @@ def told(capsys: Capture, code: str) -> list[tuple[str, str]]:
             id="pairs of words that are counted",
         ),
         pytest.param(
-            {"jobs.py": FILES + JOBS.format(number="ngpu")},
-            "DET203",
-            "possible",
-            id="a number picks the GPU",
-        ),
-        pytest.param(
             {"jobs.py": FILES + JOBS.format(number="folds")},
             "DET203",
             "likely",

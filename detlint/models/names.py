@@ -297,8 +297,6 @@ def says_little(word: str) -> bool:
     return named or (len(parts) > 2 and above == ["to"] and last in _DONE_TO)
 
 
-# How many of what runs the work: `i % num_gpus`.
-counts_devices = holds("gpu device cuda")
 # Whether a table of this name holds the same for many keys.
 # `freq[x]` is the same for many, `order[x]` is not.
 weighs = holds("count freq score size length weight cnt total num")

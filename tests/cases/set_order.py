@@ -1799,14 +1799,6 @@ def sorted_by_item(rows):
 SPACES = {"time", "place"}
 
 
-def added_for_one(notes):
-    total = torch.zeros(4)
-    for space in SPACES:
-        if space != "time":
-            total += notes[space]
-    return total
-
-
 def added_for_both(notes):
     total = torch.zeros(4)
     for space in SPACES:  # DET204

@@ -1774,24 +1774,6 @@ def added_to_another_dict(d, given, runs):
     yield results
 
 
-def read_as_a_whole(d):
-    results = {"train": [], "test": []}
-
-    def size():
-        return sum(map(len, results.values()))
-
-    for kind in os.listdir(d):  # DET203
-        results[kind].append((kind, size()))
-    counts = {"train": [], "test": []}
-    for kind in os.listdir(d):  # DET203
-        counts[kind].append((kind, len(counts["train"])))
-    both = {"train": [], "test": []}
-    view = both
-    for kind in os.listdir(d):  # DET203
-        both[kind].append((kind, len(view["train"])))
-    yield both, counts, results
-
-
 def carried_to_the_next_pass(d, last, runs, file, rng, model):
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
@@ -1850,11 +1832,6 @@ def changed_for_the_next_pass(d, state, settings):
         mine = state.runs
         mine.append(kind)
         results[kind].append((kind, len(state.runs)))
-    yield results
-    results = {"train": [], "test": []}
-    for kind in os.listdir(d):  # DET203
-        note(state, kind)
-        results[kind].append((kind, load(state)))
     yield results
     results = {"train": [], "test": []}
     for kind in os.listdir(d):  # DET203
@@ -4450,15 +4427,6 @@ def all_epochs(folder):
 
 
 # Loops that end at the first of a kind
-
-
-def tells_whether_one_is_wrong(d):
-    wrong = []
-    for name in os.listdir(d):
-        if not name.endswith(".png"):
-            wrong.append(name)
-            break
-    return not wrong
 
 
 def tells_which_one_is_wrong(d):

@@ -8,7 +8,6 @@ what it writes, returns, yields or draws. Whole numbers can be added, and sets f
 from __future__ import annotations
 
 import ast
-from functools import partial
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
@@ -20,7 +19,7 @@ from detlint.dataflow.loops.round_variables import Variables
 from detlint.dataflow.loops.rounds import SEEDING, Round, is_same, is_shared_out, looped
 from detlint.dataflow.orders.expected import is_named
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
-from detlint.dataflow.path_conditions import Paths, implies
+from detlint.dataflow.path_conditions import implies
 from detlint.dataflow.references import is_only_changed, stores_of
 from detlint.dataflow.slices import LEAVING, STATES, closure, readers, states_before
 from detlint.grouping import grouped
@@ -109,38 +108,7 @@ class Effects:
 
     def of_loop(self, head: Op, flow: Flow) -> Iterator[Use]:
         """The uses of the order in which a loop takes its elements."""
-        uses = _uses(Round(self._orders, head.region, {head}, flow))
-        members = self._members(head)
-        yield from self._met_twice(uses, head, members) if members else uses
-
-    def _members(self, head: Op) -> list[object]:
-        """What a loop takes, where it goes through a few texts and numbers that are written out."""
-        over = self._values.bound_to(head.args[0])
-        found = [each.constant for each in over.args] if over.code == "set" else []
-        return [] if ... in found or len(found) > _FEW else list(dict.fromkeys(found))
-
-    def _met_twice(self, uses: Iterator[Use], head: Op, members: list[object]) -> Iterator[Use]:
-        """The uses, unless the round of one element alone makes them, as tests tell that compare
-        the elements, and no other one meets what it changes."""
-        found, inside = list(uses), list(head.region.ops())
-        changed = {self._changed_by(each) for each in (*inside, *(x.op for x in found))}
-        places = [(x.op, self._changed_by(x.op)) for x in found]
-        met_by = ((x, set(map(self.made, x.args))) for x in inside if x.code != "phi")
-        places += [(x, made) for x, several in met_by for made in several & changed]
-        met: dict[Op | None, set[object]] = {}
-        for each in members:
-            paths = Paths(head.function, partial(_given_to, head, each))
-            for op, made in places:
-                if not op.within(head.region) or paths.may_run(op):
-                    met.setdefault(made, set()).add(each)
-        if any(len(each) > 1 for each in met.values()):
-            yield from found
-
-    def _changed_by(self, op: Op) -> Op | None:
-        """What an operation changes; None for what others see."""
-        changes = op.code in ("augment", "change", "store_item")
-        made = self.made(op.args[0]) if changes else None
-        return None if made is None or made.code in ("attr", "free", "item", "param") else made
+        yield from _uses(Round(self._orders, head.region, {head}, flow))
 
     def of_rounds(self, region: Region, elements: set[Op]) -> Iterator[Use]:
         """The uses of the order in which the rounds of a loop take some elements, all of them."""
@@ -273,13 +241,6 @@ class Effects:
         if counter is None:
             return bool(head.uses)
         return not all(use.uses and all(map(is_shared_out, use.uses)) for use in counter.uses)
-
-    def shares_out(self, head: Op) -> bool:
-        """Whether the number that ``enumerate`` gives only says by which of some devices an element
-        is worked on: ``i % num_gpus``."""
-        counters = (x for x in head.uses if x.code == "unpack" and x.name[0] == 0)
-        uses = [use for each in counters for use in each.uses if not self.is_quiet(use)]
-        return bool(uses) and all(map(_is_of_devices, uses))
 
     def is_quiet(self, use: Op) -> bool:
         """A test, or a message."""
@@ -540,11 +501,6 @@ class Effects:
         )
 
 
-def _given_to(head: Op, member: object, op: Op) -> object:
-    """What an operation gives in the round of one element; ``...`` where that is not known."""
-    return member if op is head else ...
-
-
 def made_of(value: Op) -> set[Op]:
     """What a value has one element for each element of, in the same order."""
     found: set[Op] = set()
@@ -690,17 +646,6 @@ def _tests_of(op: Op) -> Iterator[Op]:
             yield use
         elif use.code in ("boolean", "not"):
             yield from _tests_of(use)
-
-
-def _is_of_devices(use: Op) -> bool:
-    """``i % args.ngpu``, ``i % torch.cuda.device_count()``."""
-    if use.code != "binary" or use.name != "Mod":
-        return False
-    count = use.args[1]
-    named = [word_of(count), *count.function.names_of(count)]
-    named += [count.name] if count.code in ("attr", "global", "free") else []
-    named += [count.name[1]] if count.code == "param" else []
-    return any(map(names.counts_devices, map(str, named)))
 
 
 def is_made_of(op: Op, head: Op) -> bool:

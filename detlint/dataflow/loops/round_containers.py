@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import is_empty, looked_up_in, path_of, word_of
+from detlint.dataflow.calls import is_empty, looked_up_in, word_of
 from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered, refuses
 from detlint.dataflow.orders.use import Flow, Use, first_of
 from detlint.dataflow.path_conditions import decided, implies
@@ -105,27 +105,10 @@ class Containers(Judge):
             return
         if not self._round.own.isdisjoint(placed):
             yield from numbered(op)  # ``found.append((name, len(found)))``
-        elif self._round.stops:
-            if not (self._is_last(op) and self._is_only_tested(op)):
-                yield from looped(op)
-        elif owner.code in ("item", "call"):
+        elif self._round.stops or owner.code in ("item", "call"):
             yield from looped(op)
         else:
             yield from self._kept(op, keyed=False)
-
-    def _is_last(self, op: Op) -> bool:
-        """Whether the loop ends where an operation ran, so that it runs at most once."""
-        return any(
-            self._round.breaks(each) and each.region is op.region for each in self._round.ops
-        )
-
-    def _is_only_tested(self, value: Op) -> bool:
-        """Whether nothing is asked of a container but whether, or how much, it holds."""
-        return all(
-            use.code in ("drop", "not", "test")
-            or (use.code == "call" and not _COUNTING.isdisjoint(self._values.called(use)))
-            for use in readers(value)
-        )
 
     def _holds_group(self, owner: Op) -> bool:
         """``groups[key]``, ``groups.setdefault(key, [])``, of a dict that was there before."""
@@ -149,10 +132,10 @@ class Containers(Judge):
             yield from looped(op)
         elif self._is_of_job(owner):
             return
-        elif not self._is_apart(owner, values):
+        elif owner.code == "item" and self._is_of_element(owner):
+            yield from () if self._has_own_lists(table) else self._of_keys(table, flow)
+        else:
             yield from self._of_groups(op, *self._outermost(owner, table, flow))
-        elif not self._has_own_lists(table):
-            yield from self._of_keys(table, flow)
 
     def _has_column_of_names(self, table: Op) -> bool:
         """``table["path"].append(path)``, beside other columns, of each file of a listing."""
@@ -249,14 +232,6 @@ class Containers(Judge):
             holder.silent_from[flow] = min(holder.silent_from.get(flow, math.inf), end)
         return found
 
-    def _is_apart(self, owner: Op, values: Sequence[Op]) -> bool:
-        """Whether each round adds to a list of its own, and what it adds depends on no other."""
-        if owner.code != "item" or owner.args[1] not in self._round.elements:
-            return False
-        table = self._effects.made(owner.args[0])
-        makes = "collections.defaultdict" in self._values.called(table) or _is_put(owner)
-        return (makes or self._has_own_lists(table)) and not self._depends(values, table)
-
     def _is_of_job(self, owner: Op) -> bool:
         """``found[index_of[future]]``: what finishes was one job."""
         key = owner.args[1] if self._orders.finishing and owner.code == "item" else None
@@ -272,62 +247,6 @@ class Containers(Judge):
         held = [value for _, value in made.entries]
         own = all(each.code in _EMPTY for each in held)
         return own and len(set(held)) == len(made.args)
-
-    def _depends(self, values: Sequence[Op], table: Op) -> bool:
-        """Whether one of some values is made of what the rounds before left."""
-        return any(
-            self._effects.made(each) is table
-            or self._is_told(each)
-            or self._is_stored(each)
-            or (each.within(self._round.region) and self._meets_rounds(each, table))
-            for each in closure(values, self._made_inside)
-            if each is not self._round.head
-        )
-
-    def _made_inside(self, op: Op) -> Sequence[Op]:
-        inside = op is not self._round.head and op.within(self._round.region)
-        return op.args if inside else ()
-
-    def _meets_rounds(self, op: Op, table: Op) -> bool:
-        """Whether what is computed in a round depends on those before."""
-        if op in self._round.counters or (self._round.is_joint(op) and bool(op.uses)):
-            return True
-        return op.code == "call" and self._meets_state(op, table)
-
-    def _is_told(self, value: Op) -> bool:
-        """Whether a function that the round calls for its effect gets a value."""
-        return (
-            self._round.is_older(value)
-            and value.code not in ("const", "global")
-            and any(
-                use.code == "call"
-                and use in self._round.own
-                and use.within(self._round.region)
-                and not self._orders.messages.is_log(use)
-                and any(each.code == "drop" for each in use.uses)
-                and value in use.args[1:]
-                for use in value.uses
-            )
-        )
-
-    def _is_stored(self, value: Op) -> bool:
-        path = path_of(value) if value.code == "attr" else ""
-        return bool(path) and any(
-            op.code == "store_attr" and f"{path_of(op.args[0])}.{op.name}" == path
-            for op in self._round.ops
-        )
-
-    def _meets_state(self, call: Op, table: Op) -> bool:
-        """Whether a call reads the table that is filled, or trains or draws something."""
-        if names.trains(word_of(call)):
-            return True
-        function = self._values.callee(call)
-        if function is not None and any(
-            op.code == "free" and any(self._effects.made(x) is table for x in op.args)
-            for op in function.ops
-        ):
-            return True
-        return self._effects.draw_in(self._round.region) is not None
 
     def _kept(self, op: Op, *, keyed: bool) -> Iterator[Use]:
         """What is done with a container that the loop filled."""
@@ -533,12 +452,6 @@ class Containers(Judge):
 def _sorts(op: Op) -> bool:
     """``names.sort()``, ``groups["a"] = sorted(…)``."""
     return op.name == "sort" if op.code == "change" else names.sorts(word_of(op.args[2]))
-
-
-def _is_put(held: Op) -> bool:
-    """``rows[name]``, after ``rows[name] = []``."""
-    table, key = held.args
-    return table.code == "store_item" and table.args[1] is key
 
 
 def _table(owner: Op) -> Op | None:

@@ -467,7 +467,7 @@ class Orders:
             named = not numbered and self.name_files([head], made.args[0])
             after = list(self.follow(made, Flow(text=flow.text, whole=whole, named=named)))
             if numbered and not after:
-                yield Use(made, "numbered", assumed=self.effects.shares_out(head))
+                yield Use(made, "numbered")
             yield from after
 
     def _in_comprehension(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
