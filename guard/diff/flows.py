@@ -375,7 +375,17 @@ class Flows:
         if sources.counts(node.statement):  # by itself it goes on alike: what takes from it decides
             return found or self._of_pace(node)
         found = found or self._of_collected(node) or self._of_factory(node)
-        return found or self._of_shared(node) or frozenset((node,))
+        return found or self._of_shared(node) or self._of_task(node) or frozenset((node,))
+
+    def _of_task(self, node: Node) -> Origins:
+        """Of what a task or another function gives, what handed on the one that it calls, where
+        that gives another value in each run."""
+        if sources.is_fresh(node.statement) or sources.asks(node.statement):
+            return NOTHING
+        handing = (
+            e for e in self.makers(node) if e is not node and any(sources.handed(e.statement))
+        )
+        return frozenset(islice(handing, 1))
 
     def _of_shared(self, node: Node) -> Origins:
         """Of what a statement reads that processes share, what has changed it there first, where

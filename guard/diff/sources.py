@@ -136,12 +136,14 @@ def gives(statement: Statement, *given: Source) -> bool:
 
 
 def handed(statement: Statement) -> Iterator[tuple[Source, str]]:
-    """The names of functions that a statement hands on, as a key or a task, and what these give."""
+    """The names of functions that a statement hands on, as a key or a task, or asks for by name,
+    and what these give."""
     for call in calls_of(statement):
-        given = map(path_of, (*call.args, *(each.value for each in call.keywords)))
-        for name in (".".join(each) for each in given if each):
+        asked, given = asked_of(call), (*call.args, *(each.value for each in call.keywords))
+        names = [".".join(path) for path in map(path_of, given) if path]
+        for name in names if asked is None else [f"{ast.unparse(asked[0])}.{asked[1]}"]:
             source = source_of(name)
-            if source is not None and name not in BUILTINS:
+            if source in {*VALUES, Source.PROGRAM} and name not in BUILTINS:  # no `done`
                 yield source, name
 
 

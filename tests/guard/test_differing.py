@@ -9,6 +9,7 @@ from inspect import cleandoc
 from pathlib import Path
 
 import pytest
+from statement_runs import flows
 
 from guard.diff import Source
 from guard.diff.statements import Calling, Node
@@ -285,6 +286,7 @@ EXPRESSIONS = {
     """,
     Source.NOT_SHOWN: """
         os.cpu_count()
+        memory.kept(state, done)
         os.sysconf('SC_PAGE_SIZE')
         psutil.cpu_count()
         open('/proc/cpuinfo').read()
@@ -312,6 +314,7 @@ WRITTEN = {
     "getattr of an object": ("", "getattr(usage, 'ru_nivcsw')", Source.LOAD),
     "partial": ("import functools, os", "functools.partial(os.urandom, 4)()", Source.ENTROPY),
     "handed on": ("import os", "pool.submit(os.getpid).result()", Source.PROCESS),
+    "asked for by name": ("import os", "ask = getattr(os, 'getpid')", Source.PROCESS),
     "map": ("import os", "list(map(os.urandom, [4]))", Source.ENTROPY),
     "a text": ("import os", "f'{os.getpid()}'", Source.PROCESS),
     "a comprehension": ("import os", "[os.urandom(1) for _ in range(3)]", Source.ENTROPY),
@@ -385,6 +388,20 @@ def test_a_function_that_is_called_under_another_name_with_arguments(tmp_path: P
     path.write_text("import resource\ndef used(f=resource.getrusage):\n    f(0)\n")
 
     assert Text([str(path)]).called == {str(path): {(3, "f"): "resource.getrusage"}}
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["pool.submit(time.time_ns).result", "partial(time.time_ns)", "getattr(time, 'time_ns')"],
+)
+def test_what_was_handed_on_begins_it(made: str, tmp_path: Path) -> None:
+    head = "import time; from functools import partial\n"
+    pool = "from concurrent.futures import ThreadPoolExecutor; pool = ThreadPoolExecutor(1)\n"
+    found = flows(tmp_path, f"{head}{pool}ask = {made}\na = ask()\n")
+    (node,) = (each for each in found.nodes if each.statement.line == 4)
+    (origin,) = node.origins
+
+    assert (origin.statement.line, origin_of(origin, Traits()).source) == (3, Source.CLOCK)
 
 
 def test_what_values_are_made_of_are_bits_of_their_own() -> None:
