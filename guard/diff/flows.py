@@ -265,7 +265,7 @@ class Flows:
         if not node.is_last or root.above is not None:
             return
         origins = node.origins if root.differs else NOTHING
-        if not origins and root.role != "main" and self.traits(node).read & traits.DRAWN:
+        if not origins and root.role != "main" and self._held(node).read & traits.DRAWN:
             origins = self._of_drawn_names(node, _DEEP - 1)  # another process knows none of them
         if origins:
             self.escapes.append((node.order, root.role, origins))
@@ -483,7 +483,7 @@ class Flows:
         for each in (node, *self._handles(node)):
             yield from sources.file_names(each.statement)
             yield from (below.call.result for below in each.below if below.call.result & 1)
-            pairs = zip(each.ran.reads, self.traits(each).paths, strict=False)
+            pairs = zip(each.ran.reads, self._held(each).paths, strict=False)
             yield from (digest for digest, bits in pairs if digest & 1 and bits & traits.STRINGS)
 
     def _handed_on(self, node: Node) -> Origins:
@@ -556,12 +556,12 @@ class Flows:
         if sources.calls(node.statement, sources.LISTING):
             found = self._drawn_before(node, files=True) or self._drawn_before(node)
             return found if "sorted" in node.statement.calls else NOTHING
-        if not self.traits(node).read & traits.DRAWN:
+        if not self._held(node).read & traits.DRAWN:
             return NOTHING
         for each in self.makers(node):
             if sources.calls(each.statement, sources.DRAWN_NAMES):
                 return frozenset((each,))
-            if self.traits(each).gave & traits.DRAWN and each is not node:
+            if self._held(each).gave & traits.DRAWN and each is not node:
                 found = self._of_drawn_names(each, deep - 1)
                 if found:
                     return found
@@ -775,7 +775,7 @@ class Flows:
 
     def _is_fresh(self, node: Node) -> bool:
         """Whether what a statement gives is another in each run, whatever it is given."""
-        return sources.is_fresh(node.statement) or bool(self.traits(node).gave & traits.ASKED)
+        return sources.is_fresh(node.statement) or bool(self._held(node).gave & traits.ASKED)
 
     def makers(self, node: Node) -> list[Node]:
         """What made the things that a statement uses, each the last before it."""
