@@ -189,12 +189,11 @@ def draws_in_query(text: str) -> bool:
 
 def told_by(name: object) -> int:
     """What a text tells: the file of the system that it names, or a word in it."""
-    text = f"{name} "
+    text = f"{str(name)[:_LONGEST_QUERY]} "  # a text may be all that a file holds
     if text.startswith("/"):
         found = (told for start, told in differing.FILES.items() if text.startswith(start))
     else:
-        short = text[:_LONGEST_QUERY]
-        found = (told for word, told in differing.TEXTS.items() if word in short)
+        found = (told for word, told in differing.TEXTS.items() if word in text)
     return TOLD.get(next(found, ""), 0)
 
 

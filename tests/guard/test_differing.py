@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import tracemalloc
 from inspect import cleandoc
 from pathlib import Path
 
@@ -402,6 +403,16 @@ def test_what_was_handed_on_begins_it(made: str, tmp_path: Path) -> None:
     (origin,) = node.origins
 
     assert (origin.statement.line, origin_of(origin, Traits()).source) == (3, Source.CLOCK)
+
+
+def test_a_long_text_is_not_copied() -> None:
+    long = "a" * 50_000_000
+    tracemalloc.start()
+    traits.told_by(long)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < 1_000_000
 
 
 def test_what_values_are_made_of_are_bits_of_their_own() -> None:
