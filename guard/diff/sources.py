@@ -138,13 +138,10 @@ def gives(statement: Statement, *given: Source) -> bool:
 def handed(statement: Statement) -> Iterator[tuple[Source, str]]:
     """The names of functions that a statement hands on, as a key or a task, or asks for by name,
     and what these give."""
-    for call in calls_of(statement):
-        asked, given = asked_of(call), (*call.args, *(each.value for each in call.keywords))
-        names = [".".join(path) for path in map(path_of, given) if path]
-        for name in names if asked is None else [f"{ast.unparse(asked[0])}.{asked[1]}"]:
-            source = source_of(name)
-            if source in {*VALUES, Source.PROGRAM} and name not in BUILTINS:  # no `done`
-                yield source, name
+    for name in statement.hands:
+        source = source_of(name)
+        if source in {*VALUES, Source.PROGRAM} and name not in BUILTINS:  # no `done`
+            yield source, name
 
 
 def of_part(part: ast.AST) -> Source | None:
@@ -267,7 +264,7 @@ def has_factory(statement: Statement) -> bool:
         return False
     given = (
         source_of(e) in VALUES or e.rpartition(".")[2] in differing.UNSEEDED
-        for e in statement.calls
+        for e in (*statement.calls, *statement.hands)
     )
     return bool(statement.writes) and any(given)
 

@@ -183,7 +183,6 @@ _BLOCKS = (
 )  # fmt: skip
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))  # try: … except*, from Python 3.11 on
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_FACTORIES = {"default_factory", "factory"}  # called for each object: of a field, a defaultdict
 _RESTORING = {"load_state_dict", "load_weights", "vector_to_parameters"}
 _NAMING = {"register_buffer", "register_parameter", "setattr", "add_module"}
 
@@ -204,6 +203,7 @@ class Statement:
     known: tuple[int, ...] = ()  # of each path that it touches, its place among those that it reads
     loops: tuple[int, ...] = ()  # first lines of the loops around it, the outermost first
     lines: tuple[int, ...] = ()  # of each call
+    hands: tuple[str, ...] = ()  # the same names of what it hands on, or asks for by ``getattr``
     goes_through: int = 0  # the line of what its first comprehension goes through, or 0
 
     @property
@@ -349,6 +349,7 @@ def _of_heads(
         _text(node),
         known=tuple(order.index(each) for each in touched),
         lines=tuple(found.lines),
+        hands=tuple(found.hands),
         goes_through=found.goes_through,
     )
 
@@ -398,6 +399,7 @@ class _Gathered:
         self.touches: dict[Path, None] = {}
         self.calls: list[str] = []
         self.lines: list[int] = []
+        self.hands: list[str] = []
         self.goes_through = 0
 
     def gather(self, node: ast.AST, bound: frozenset[str]) -> None:
@@ -443,16 +445,13 @@ class _Gathered:
             self.gather(node.func.value, bound)
         else:
             self.gather(node.func, bound)
-        factories = [each.value for each in node.keywords if each.arg in _FACTORIES]
-        if name.rpartition(".")[2] == "defaultdict":
-            factories += node.args[:1]
-        for given in factories:
-            if path_of(given) is not None:
-                self.calls.append(in_full(_dotted(given), self._names))
-                self.lines.append(given.lineno)
+        given = [*node.args, *(each.value for each in node.keywords)]
+        named = given if asked_of(node) is None else [node]
+        hands = filter(None, map(_dotted, named))
+        self.hands += [in_full(each, self._names) for each in hands]
         if name.rpartition(".")[2] in CHANGING_FIRST and node.args:
             self._touch(_whole(node.args[0]), bound)
-        for each in (*node.args, *(each.value for each in node.keywords)):
+        for each in given:
             self._touch(each.value if isinstance(each, ast.Starred) else each, bound)
             self.gather(each, bound)
         self._gather_named(node, name)

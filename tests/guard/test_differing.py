@@ -315,6 +315,7 @@ WRITTEN = {
     "getattr of an object": ("", "getattr(usage, 'ru_nivcsw')", Source.LOAD),
     "partial": ("import functools, os", "functools.partial(os.urandom, 4)()", Source.ENTROPY),
     "handed on": ("import os", "pool.submit(os.getpid).result()", Source.PROCESS),
+    "handed on by another name": ("from os import getpid as g", "pool.submit(g)", Source.PROCESS),
     "asked for by name": ("import os", "ask = getattr(os, 'getpid')", Source.PROCESS),
     "map": ("import os", "list(map(os.urandom, [4]))", Source.ENTROPY),
     "a text": ("import os", "f'{os.getpid()}'", Source.PROCESS),

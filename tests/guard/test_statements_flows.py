@@ -293,7 +293,7 @@ CASES = {
             "def f(r):\n    return r.number()\na = f(R())\nb = a"
         ),
         11,
-        {10},
+        {6},
     ),
     "a part of a data set": (
         (
