@@ -37,7 +37,7 @@ class Spaced(Diffusion):
     pass
 
 def create():
-    return torch.nn.Conv2d(3, 3, 3, padding=1), {made}
+    return torch.jit.load("net.pt"), {made}
 
 def {other}:
     return 0

@@ -3044,7 +3044,7 @@ def test_what_a_class_keeps_in_an_attribute_is_no_method_of_others(
             "    Agent().show(), Rows(True).count()\n\n" + MAIN,
         }
     )
-    assert lint("--select", "DET102", "--min-confidence", "possible") == []
+    assert lint("--select", "DET304", "--min-confidence", "possible") == []
 
 
 def test_a_plain_script_that_others_import_is_no_program(project: Project, lint: Lint) -> None:

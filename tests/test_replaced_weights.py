@@ -153,43 +153,65 @@ def test_other_draws_of_such_a_program_are_found(
     assert "torch.randperm(9)" in capsys.readouterr().out
 
 
-CENTRES = """\
+UNTRAINED = """\
+import numpy as np
 import torch
+from net import Net
+
+net = Net()
+{}
+with torch.no_grad():
+    np.save("features.npy", net(torch.ones(1, 4)).numpy())
+"""
+UNTRAINED_NET = """\
 from torch import nn
 
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.centres = nn.Parameter(torch.Tensor(3, 4))
-        {}
+        self.linear = nn.Linear(4, 4)
 
-def fit(net, found, x):
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-    {}
-    for _ in range(9):
-        (x @ net.centres.t()).sum().backward()
-        optimizer.step()
-
-fit(Net(), torch.load("found.pt"), torch.load("x.pt"))
+    def forward(self, x):
+        return self.linear(x)
 """
-DRAWN = "nn.init.xavier_normal_(self.centres.data)"
 
 
 @pytest.mark.parametrize(
-    ("drawn", "filled", "is_found"),
+    ("filled", "is_found"),
     [
-        (DRAWN, "net.centres.data = found", False),
-        (DRAWN, "net.centres.data = found * net.centres.data", True),
-        (DRAWN, "net.others.data = found", True),
-        (DRAWN, "if found is not None: net.centres.data = found", True),
-        (DRAWN, "net(x).sum().backward(); optimizer.step(); net.centres.data = found", True),
-        (DRAWN, "net = nn.Linear(4, 3); net.centres.data = found", True),
-        (f"{DRAWN}\n        self.rest = nn.Linear(4, 4)", "net.centres.data = found", True),
-        (DRAWN, "pass", True),
+        ("", True),
+        ("rows = np.load('rows.npy')", True),
+        ("torch.manual_seed(0); net = Net()", True),  # and it is made before that, too
+        ("net.load_state_dict(torch.load('net.pt'))", False),
+        ("[value.copy_(torch.ones(4)) for value in net.state_dict().values()]", False),
     ],
 )
-def test_parameters_that_get_other_values_are_no_draw(
-    project: Project, capsys: pytest.CaptureFixture[str], drawn: str, filled: str, *, is_found: bool
+def test_first_weights_of_what_nothing_trains_are_draws_where_no_checkpoint_gives_others(
+    project: Project, capsys: pytest.CaptureFixture[str], filled: str, *, is_found: bool
 ) -> None:
-    project({"train.py": CENTRES.format(drawn, filled)})
+    project({"net.py": UNTRAINED_NET, "main.py": UNTRAINED.format(filled)})
     assert bool(places(capsys, "DET102")) == is_found
+
+
+@pytest.mark.parametrize(
+    ("made", "is_found"),
+    [
+        ("torch.nn.init.xavier_uniform_(torch.empty(3, 3))", True),
+        ("torch.empty(3, 3).normal_()", True),
+        ("torch.nn.init.zeros_(torch.empty(3, 3))", False),
+    ],
+)
+def test_what_is_filled_by_chance_and_saved_is_a_draw(
+    project: Project, capsys: pytest.CaptureFixture[str], made: str, *, is_found: bool
+) -> None:
+    project({"main.py": f"import torch\n\ntorch.save({made}, 'w.pt')\n"})
+    assert bool(places(capsys, "DET102")) == is_found
+
+
+def test_first_weights_of_what_a_main_block_tries_are_no_result(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried = "\nif __name__ == '__main__':\n    print(Net()(torch.ones(1, 4)))\n"
+    saves = "\ndef keep(net):\n    torch.save(net.state_dict(), 'net.pt')\n"
+    project({"net.py": f"import torch\n{UNTRAINED_NET}{saves}{tried}"})
+    assert places(capsys, "DET102") == []

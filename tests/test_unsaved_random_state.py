@@ -492,6 +492,10 @@ _TENSORFLOW = {
     "drawn": "tf.random.normal([8, 4])",
     "first": "tf.keras.utils.set_random_seed(0)",
 }
+_IN_TRY = """try: net.load_state_dict(torch.load(PATH, map_location="cpu"))
+        except FileNotFoundError: """
+_READ_BEFORE = "state = torch.load(PATH)\n        "
+_OF_SHAPES = "try: net.load_state_dict(state)\n        except RuntimeError: pass"
 _SAVES_BY_HELPER = "own.save_checkpoint({'net': net.state_dict()}, PATH)"
 _TORCH = {
     "loads": "if PATH.exists(): net.load_state_dict(torch.load(PATH))",
@@ -520,6 +524,11 @@ _TORCH = {
             {"loads": "pass", "saves": f"{_TORCH['saves']}\n        {_TORCH['loads']}"},
             [],
         ),
+        (_OWN_OF_TORCH, _TORCH, {"loads": _IN_TRY + "pass"}, ["train.py:11 likely"]),
+        (_OWN_OF_TORCH, _TORCH, {"loads": _IN_TRY + "raise"}, []),
+        (_OWN_OF_TORCH, _TORCH, {"loads": _IN_TRY + "pass", "saves": "pass"}, []),
+        # The file has to be there, of whatever shapes its weights are.
+        (_OWN_OF_TORCH, _TORCH, {"loads": _READ_BEFORE + _OF_SHAPES}, []),
         (_OWN_OF_TORCH, _TORCH, {"saves": _SAVES_BY_HELPER}, ["train.py:11 likely"]),
         (_OWN_OF_TORCH, _TORCH, {"saves": "own.save_plot({'net': net}, PATH)"}, []),
         # What is there already is not trained any more.

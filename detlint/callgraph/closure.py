@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from detlint.kept import known
@@ -107,6 +107,12 @@ class Closure:
     def _imported(self) -> frozenset[str]:
         """As far as texts tell, which may show what others import."""
         return frozenset().union(*map(self.index.libraries, self.paths))
+
+    def holding(self, *words: str) -> Iterator[str]:
+        """Those of its files whose text holds one of some words."""
+        ask = partial(self.index.holds, words=words)
+        told = self.project.telling(self.members, ("holds", *words), ask)
+        return filter(told.__contains__, self.paths) if told else iter(())
 
     def meant(self, names: Iterable[str]) -> Iterator[Symbol]:
         """What of the project the entrypoint means by qualified names."""

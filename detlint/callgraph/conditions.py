@@ -29,6 +29,7 @@ from detlint.index.facts import (
 from detlint.index.modules import Symbol
 from detlint.index.scan import ALWAYS_CALLED, MAIN
 from detlint.models.experiments import SEED
+from detlint.models.roles import FILLS
 from detlint.syntax.mentions import words
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class Conditions:
         part = self._index.part_at(path, fact.row)
         # What a model draws at first, a checkpoint replaces.
         drawn_once = fact.what == "torch" and fact.method == _CONSTRUCTOR
-        if drawn_once:
+        if drawn_once and any(self._closure.holding(*FILLS)):
             return False
         start = path, _called_for(part, fact.place, often)
         if not self.may_be_asked(path, fact.place):

@@ -168,10 +168,7 @@ class Program:
 
     def holding(self, *words: str) -> Iterator[str]:
         """Those of its files whose text holds one of some words."""
-        told = self._project.telling(
-            self._closure.members, ("holds", *words), partial(self._index.holds, words=words)
-        )
-        return filter(told.__contains__, self.paths) if told else iter(())
+        return self._closure.holding(*words)
 
     def shows(self, word: str, pattern: re.Pattern[str]) -> bool:
         """Whether the text of one of its files that hold a word has what a pattern says."""

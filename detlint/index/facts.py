@@ -340,7 +340,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
     "saves": ("state_dict()",),
     "resumes": ("load_state_dict(", ".load_weights(", *_given("ckpt_path")),
     "numbered": ("= int(", "return int("),
-    "replaces": ("load_state_dict(", "load_from_checkpoint(", "Parameter("),
+    "replaces": ("load_state_dict(", "load_from_checkpoint("),
     "continues": (
         *("range(", "while ", "epoch in "),
         *(f"{each} += 1" for each in sorted(training.PLACES)),

@@ -12,6 +12,8 @@ LOADS = (
     *("load_state_dict(", "load_from_checkpoint(", "load_checkpoint(", "load_weights("),
     *("load_model(", ".restore(", "from_pretrained(", "torch.load("),
 )
+# What gives a model its weights, besides: `net.state_dict()[name].copy_(value)`.
+FILLS = (*LOADS, "state_dict(", "load_file(")
 # What takes the options of the command line.
 OPTIONS = ("parse_args(", "parse_known_args(", "sys.argv")
 # What builds and installs packages, by this call.

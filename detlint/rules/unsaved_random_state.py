@@ -56,7 +56,7 @@ class UnsavedRandomState(Rule):
     - the same where that is read from the name of a file: `first = int(path.stem.split("_")[1])`
     - the same of weights alone, if the epoch names their file: `load(f"net_{first_epoch}.pt")`
     - weights that a program of torch or TensorFlow saves itself, and loads at its start where they
-      are there: `if os.path.exists(path): model.load_weights(path)`
+      are there: `if os.path.exists(path): model.load_weights(path)`. So are they in a `try`
     - the same of Lightning's `fit(…, ckpt_path=path)`, whose checkpoints hold no such states
     - one finding for each program, at the place where it saves
 
@@ -173,10 +173,10 @@ class UnsavedRandomState(Rule):
         if program.has_own_guard and library == "torch":
             advice = _OWN_ADVICE
         if _is_of_own(resumed.fact):
+            anew = "" if program.has("continues") else ", and from the first epoch"
             said = (
                 f"{program.title} starts from weights that an earlier run of it left "
-                f"({program.shown(resumed)}), and from the first epoch: the same command trains "
-                "another model each time"
+                f"({program.shown(resumed)}){anew}: the same command trains another model each time"
             )
             advice = _OF_WEIGHTS
         yield program.finding(

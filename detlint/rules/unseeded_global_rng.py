@@ -27,7 +27,7 @@ from detlint.index.facts import (
     is_of_experiment,
 )
 from detlint.models.randomness import GENERATORS, OF_OWN, SAID
-from detlint.models.roles import RENDERS
+from detlint.models.roles import FILLS, RENDERS
 from detlint.models.settings import SEEDS_NUMPY
 from detlint.models.training import PER_BATCH, UNSEEN
 from detlint.rule import Confidence, Example, Rule
@@ -179,7 +179,8 @@ class UnseededGlobalRng(Rule):
       not one that nothing uses
     - tasks of a pool, joblib, Ray, Dask or Flower, or several threads, that draw unseeded, of a
       program that seeds or trains. So do those that share a generator which their file keeps
-    - another program that writes something, such as a file, if its own file draws
+    - another program that writes something, such as a file, if its own file draws. First weights
+      count there if nothing loads others
     - the same if that calls what draws in another file, or names a data set or model of another
       file that draws for each sample
     - the same of what such a data set or model always calls, also in another file
@@ -674,6 +675,7 @@ class UnseededGlobalRng(Rule):
         in_mode = says_in_code(program.source.text, _MODE)
         if library == "torch" and in_mode:
             kinds += ("orders", "perturbs")  # statistics of batches follow, and layers drop
+        kinds += _of_untrained(program)
         draws = [x for kind in kinds for x in program.facts(kind, library, own=True)]
         draws = [each for each in draws if in_mode or not each.fact.in_mode]
         some = [each for each in draws if not _EXAMPLE.fullmatch(each.fact.text)]
@@ -691,7 +693,7 @@ class UnseededGlobalRng(Rule):
         """What functions of other files draw that it calls, and data sets and models that its own
         file names, each time that they are asked; ``every``: also for nothing, or behind a test
         that it may not pass."""
-        for kind in ("draws", "drops"):
+        for kind in ("draws", "drops", *_of_untrained(program)):
             asked = program.entry_calls.asked_for(kind, library, PER_BATCH, every=every)
             yield from (each for each in asked if _EXAMPLE.fullmatch(each.fact.text) is None)
 
@@ -709,6 +711,13 @@ class UnseededGlobalRng(Rule):
             else:
                 yield each
         yield from (each for *_, each in sorted(later, key=itemgetter(0, 1)))
+
+
+def _of_untrained(program: Program) -> tuple[str, ...]:
+    """First weights count in a program that trains nothing if it keeps what they give, and no
+    checkpoint may replace them."""
+    keeps = program.purpose.keeps() and not program.purpose.tries_itself()
+    return ("builds",) if keeps and not any(program.holding(*FILLS)) else ()
 
 
 def _is_registered(made: Located, own: set[str]) -> bool:

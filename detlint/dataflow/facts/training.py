@@ -140,10 +140,7 @@ class TrainingFacts(FileFacts):
 
     def replaces(self, function: Function) -> Iterator[Found]:
         """Calls that make modules of which a checkpoint always replaces all weights, each with the
-        names of what they are given to before that; not where one of these calls trains. And those
-        that fill parameters which get other values."""
-        filled = checkpoints.filled_anew(function, self._training.library)
-        yield from (Found(each, "") for each in filled)
+        names of what they are given to before that; not where one of these calls trains."""
         for op in function.coded("call"):
             for made in checkpoints.replaced(op):
                 calls = list(checkpoints.taken_before(made, op))

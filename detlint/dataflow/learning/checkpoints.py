@@ -9,15 +9,15 @@ from detlint.dataflow.calls import owner_written, word_of
 from detlint.dataflow.loops.epochs import names_in
 from detlint.dataflow.numerics.layers import moved
 from detlint.dataflow.slices import ahead, alternatives, behind, closure
-from detlint.models import layers, names
+from detlint.models import layers
 from detlint.models import training as rows
 from detlint.models.model import words
 from detlint.models.names import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from detlint.dataflow.ir import Function, Op, Region
+    from detlint.dataflow.ir import Op, Region
 
 _SAVING, _SAVES = frozenset(("torch.save",)), "save"
 _READING = frozenset(("get", "pop"))
@@ -30,6 +30,7 @@ ALONE = "="  # beside the names of weights without the state of an optimizer
 OWN = "own"  # in the place of these: the program has saved the weights
 TRAINER, ASKED = "trainer", "trainer asked"  # what goes on: by itself, or where a caller says so
 _LOADING = frozenset(("load_state_dict", "load_weights"))
+_READ = frozenset(("load", "load_weights"))
 _FOUND = frozenset(("exists", "isfile", "is_file"))
 _RANGES = frozenset(("range", "trange"))
 # What takes the name of a file apart.
@@ -95,39 +96,6 @@ def replaced(call: Op) -> Iterator[Op]:
         made = iter([call] if word == "load_from_checkpoint" else ())
     if strict is None or strict.constant is True:
         yield from (each for each in made if each.code == "call" and _always_leads(each, call))
-
-
-def filled_anew(function: Function, trains: Callable[[Op], str | None]) -> Iterator[Op]:
-    """The calls by which a function fills parameters of its object of which the file always
-    replaces the values before they are trained: ``net.centres.data = torch.tensor(found)``.
-
-    trains: with what a call trains something
-    """
-    unit = function.unit
-    for store in function.coded("store_attr"):
-        name, made = str(store.name), store.args[1]
-        if not store.args[0].is_self or not any(
-            each.args[0].word == name and _always_fills(each, function.class_name, trains)
-            for each in unit.stores("data")
-        ):
-            continue
-        own = (each for each in function.reads("attr", name) if each.args[0].is_self)
-        held = (use for each in (*own, made) for at in (each, *each.uses) for use in (at, *at.uses))
-        fills = (each for each in held if names.initialises(word_of(each)))
-        yield from (x for x in (*fills, *behind(made, most=_MOST)) if x.code == "call")
-
-
-def _always_fills(store: Op, owner: str, trains: Callable[[Op], str | None]) -> bool:
-    """Whether an assignment to the values of a parameter runs with its function, which has trained
-    nothing until then, and may be about an object of a class."""
-    kept, function = store.args[0], store.function
-    before = (each for each in function.coded("call") if each.place < store.place)
-    return (
-        store.region.kind == "function"
-        and all(each.word != kept.word for each in behind(store.args[1], most=_MOST))
-        and not any(trains(each) == "torch" for each in before)
-        and function.unit.values.owner(kept.args[0]) in ("", owner)
-    )
 
 
 def taken_before(made: Op, load: Op) -> Iterator[Op]:
@@ -257,23 +225,34 @@ def _owner(read: Op) -> Op | None:
 
 def _are_own(load: Op) -> bool:
     """Whether weights are loaded where their file is there, to go on, and the file saves them under
-    that name as well: ``if os.path.exists(path): model.load_weights(path)``."""
-    branch = load.region
-    node = branch.node
-    if not (isinstance(node, ast.If) and branch.kind == "if") or _trains(node.orelse):
-        return False
-    tests = list(behind(*(branch.head.args if branch.head else ()), most=_FEW))
-    found = [each for each in tests if each.code == "call" and word_of(each) in _FOUND]
-    methods = (each.args[0] for each in found if each.args[0].code == "attr")
-    nodes = (*(x for each in found for x in each.given_nodes), *(x.args[0].node for x in methods))
-    paths = {_said(each) for each in nodes if isinstance(each, ast.expr)}
-    leaves = any(each.code == "return" for each in branch.ops())
+    that name as well: ``if os.path.exists(path): model.load_weights(path)``, or in a ``try``."""
+    paths = {_said(each) for each in _looked_for(load) if isinstance(each, ast.expr)}
+    leaves = any(each.code == "return" for each in load.region.ops())
     return not (leaves or paths.isdisjoint(_written(load))) and any(
         not paths.isdisjoint(_written(each))
         for outer in load.function.unit.functions_holding(_SAVES)
         for each in outer.all_coded("call")
         if _saves_weights(each)
     )
+
+
+def _looked_for(load: Op) -> Iterator[ast.AST]:
+    """The paths of which a load needs one to be there, else training begins anew."""
+    branch = load.region
+    node = branch.node
+    if isinstance(node, ast.If) and branch.kind == "if" and not _trains(node.orelse):
+        tests = behind(*(branch.head.args if branch.head else ()), most=_FEW)
+        for each in (op for op in tests if op.code == "call" and word_of(op) in _FOUND):
+            yield from each.given_nodes
+            if each.args[0].code == "attr":
+                yield each.args[0].args[0].node
+    elif isinstance(node, ast.Try) and branch.kind == "try":
+        otherwise = [each for handler in node.handlers for each in handler.body]
+        stops = any(isinstance(each, (ast.Raise, ast.Return)) for each in otherwise)
+        if not (stops or _trains(otherwise)):
+            calls = (op for op in behind(load, *load.args[1:], most=_FEW) if op.within(branch))
+            reads = (op for op in calls if op.code == "call" and word_of(op) in _READ)
+            yield from (x.given_nodes[0] for x in reads if x.given_nodes)
 
 
 def _trains(statements: Sequence[ast.stmt]) -> bool:
