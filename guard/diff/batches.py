@@ -60,13 +60,14 @@ def judge_batch(situation: Situation) -> Verdict:
     (first, second), given, parting = situation.both, situation.before, situation.parting
     pair, position, name = parting.pair, parting.position, first.name
     cause, advice, is_input = Cause.BATCH_CONTENT, _CONTENT, name.endswith(INPUT)
-    about = f"{_agreeing(situation)}{_shapes(situation)}"
+    shapes = _shapes(situation)
+    about = f"{_agreeing(situation)}{shapes}"
     if is_reordered(pair, position, name):
         cause, advice, about = Cause.BATCH_ORDER, _ORDER, _agreeing(situation)
         why = "is another one, and the batches of one run come in the other at other places. "
     elif (found := samples(pair, position, name)).batches:
-        cause, advice, about = Cause.BATCH_ORDER, _ORDER, _agreeing(situation)
-        why = f"is another one, and {_same(found)}. "
+        cause, advice = Cause.BATCH_ORDER, _ORDER
+        why = f"is another one, and {_same(found, is_sized=bool(shapes))}. "
     elif is_input and first.detail.count(_NOTHING) != second.detail.count(_NOTHING):
         cause, advice = Cause.CONTROL_FLOW, _DECIDED
         why = "has None in one run where it has something in the other. "
@@ -107,11 +108,12 @@ def _is_consequence(situation: Situation, explaining: list[Draw]) -> bool:
     )
 
 
-def _same(found: Samples) -> str:
+def _same(found: Samples, *, is_sized: bool) -> str:
+    """``is_sized``: the batches have other sizes, and the order may be the same."""
     if found.batches == 1:
         return "it holds the same samples in another order"
     together = f"the {found.batches:,} batches from there on, taken together, hold the same samples"
-    return f"{together} in another order"
+    return f"{together} in {'batches of another size' if is_sized else 'another order'}"
 
 
 def _other(found: Samples) -> str:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 LOST = "its state did not come back"
 _TOLD = 8  # names
 _BESIDE = (
-    "{} agree, so that it is computed with something that the program keeps beside the model and "
-    "the optimizer, which the resumed run did not get back."
+    "{} agree, so that it is computed with something else that the program keeps, which the "
+    "resumed run did not get back."
 )
 _AGREED = {"loss": "The outputs", "output": "The inputs of the model"}  # for sure
 _WHOLE = " Not the same when it resumed: {}."

@@ -97,9 +97,14 @@ def test_samples_without_elements() -> None:
 
 
 def epochs(
-    folder: Path, orders: list[list[int]], *, noise: float = 0.0, loads: bool = True
+    folder: Path,
+    orders: list[list[int]],
+    *,
+    noise: float = 0.0,
+    loads: bool = True,
+    size: int = 5,
 ) -> None:
-    """A run over 12 samples, in batches of 5, in the orders of its epochs."""
+    """A run over 12 samples, in batches of one size, in the orders of its epochs."""
     torch.manual_seed(0)
     data = torch.randn(12, 4)
     model = torch.nn.Linear(4, 1)
@@ -107,8 +112,8 @@ def epochs(
     with guard.record(folder, overwrite=True):
         for order in orders:
             held = [data[each] + noise for each in order]
-            plain = [torch.stack(held[at : at + 5]) for at in range(0, len(held), 5)]
-            for x in torch.utils.data.DataLoader(held, 5) if loads else plain:
+            plain = [torch.stack(held[at : at + size]) for at in range(0, len(held), size)]
+            for x in torch.utils.data.DataLoader(held, size) if loads else plain:
                 model(x).pow(2).mean().backward()
                 optimizer.step()
                 optimizer.zero_grad()
@@ -133,7 +138,17 @@ def test_samples_in_other_batches_are_an_order_at_the_end_of_the_epoch(
     mixed = [(5 * each + 2) % 12 for each in range(12)]
     found = difference(tmp_path, orders=[list(range(12)), mixed], loads=loads)
     assert (found.step, found.cause) == (3, Cause.BATCH_ORDER)
-    assert "the 3 batches from there on, taken together, hold the same samples" in found.why
+    told = "the 3 batches from there on, taken together, hold the same samples in another order"
+    assert told in found.why
+
+
+def test_samples_in_batches_of_another_size_have_no_other_order(tmp_path: Path) -> None:
+    found = difference(tmp_path, size=4)
+    assert (found.step, found.cause) == (0, Cause.BATCH_ORDER)
+    told = (
+        "the 3 batches from there on, taken together, hold the same samples in batches of another"
+    )
+    assert f"{told} size. Every recorded generator agrees. It is float32[5, 4] in" in found.why
 
 
 def test_samples_in_another_order_within_the_batch(tmp_path: Path) -> None:
