@@ -326,11 +326,11 @@ class Flows:
                 if at < bound or ran.gave[at] != ran.touched[at - bound]:
                     for key in shared_keys(node, path):
                         self._any[run].add(key, ran.ended or NEVER, node)
-            bits = -1 if node.statement.restores else OPAQUE * sources.is_fresh(node.statement)
+            is_changing = self._states.note(node, run) or sources.is_fresh(node.statement)
+            bits = -1 if node.statement.restores else OPAQUE * is_changing
             for at in node.statement.known if bits else ():
                 if ran.reads[at] & bits:
                     self._any[run].add(("object", ran.reads[at]), ran.ended or NEVER, node)
-            self._states.note(node, run)
 
     # Back from one statement
 
@@ -779,9 +779,7 @@ class Flows:
 
     def makers(self, node: Node) -> list[Node]:
         """What made the things that a statement uses, each the last before it."""
-        run, ran = (0, node.first) if node.first is not None else (1, node.second)
-        if ran is None:
-            return []
+        run, ran = int(node.first is None), node.ran
         paths = {each: None for path in node.statement.reads for each in (path, path[:1])}
         keys = [key for path in paths for key in shared_keys(node, path)]
         restored = [("object", digest) for digest in ran.reads]

@@ -122,12 +122,15 @@ class StateOrigins:
         """The same, from one generator; not within a statement that it calls."""
         return self._may(node, at) and any(_draws(node, run, at) for run in (0, 1))
 
-    def note(self, node: Node, run: int) -> None:
-        """A statement ran, in one of the runs: what it has moved."""
+    def note(self, node: Node, run: int) -> bool:
+        """A statement ran, in one of the runs: whether it has moved a state."""
         ran = node.ran_in(run)
-        if ran is not None:
-            for at in (each for each in _moved(node, run) if self._may(node, each)):
-                self._drawers[run].setdefault((at, node.process), _Drawn()).add(node, ran)
+        if ran is None:
+            return False
+        moved = [each for each in _moved(node, run) if self._may(node, each)]
+        for at in moved:
+            self._drawers[run].setdefault((at, node.process), _Drawn()).add(node, ran)
+        return bool(moved)
 
     def is_moved(self, node: Node) -> bool:
         """Whether it has left a state differently than it found it."""

@@ -579,6 +579,23 @@ def test_a_statement_that_draws_before_what_it_calls_is_the_first(
     assert origins(flows(tmp_path, textwrap.dedent(text)), 4) == {line}
 
 
+def test_what_draws_changes_an_object_of_a_librarys_that_it_is_given(tmp_path: Path) -> None:
+    text = """\
+    import random
+    from collections import UserList
+    def pairs(items):
+        for a in items:
+            b = a
+    items = UserList(range(99))
+    random.shuffle(items)
+    pairs(items)
+    """
+    import random
+
+    random.seed()  # detlint: ignore[DET103] a run that nobody has seeded
+    assert origins(flows(tmp_path, textwrap.dedent(text)), 5) == {7}
+
+
 def test_a_draw_that_only_one_run_makes_is_told_by_what_decides_it(tmp_path: Path) -> None:
     text = """\
     import os, random
