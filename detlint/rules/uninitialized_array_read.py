@@ -26,6 +26,7 @@ class UninitializedArrayRead(Rule):
       and functions of the file
     - a returned array whose rows a loop fills, if a `continue` skips rows or a `break` leaves the
       rest
+    - one that is only written from some element on: `out[1:] = x`
 
     Lowers the confidence:
     - what reads it is only named like a network: `model(x)`

@@ -401,3 +401,48 @@ def all_rows_of_a_dict(elements):
     for index, element in enumerate(elements):
         found["boxes"][index, :] = element.box
     return found
+
+
+# Written from some place on.
+
+
+def rolled(x, window=10):
+    out = np.empty(x.shape)  # DET403
+    for i in range(len(x)):
+        for j in range(x.shape[2]):
+            out[i, window - 1:, j] = rolling(x[i, :, j], window)[window - 1:]
+    return out
+
+
+def differences(x):
+    out = np.empty(len(x))  # DET403
+    out[1:] = x[1:] - x[:-1]
+    return out
+
+
+def differences_and_the_first(x):
+    out = np.empty(len(x))
+    out[1:] = x[1:] - x[:-1]
+    out[0] = 0
+    return out
+
+
+def differences_alone(x):
+    out = np.empty(len(x))
+    out[1:] = x[1:] - x[:-1]
+    return out[1:]
+
+
+def from_the_first(x):
+    out = np.empty((len(x), 3))
+    out[0:, :] = x
+    return out
+
+
+def from_where_each_begins(rows):
+    out = np.empty(sum(map(len, rows)))
+    first = 0
+    for row in rows:
+        out[first:] = row[0]
+        first += len(row)
+    return out

@@ -1,4 +1,5 @@
-"""Arrays that a loop fills row by row, which a ``continue`` or ``break`` can leave unwritten."""
+"""Arrays of which a part is left unwritten: by a ``continue`` or ``break`` of the loop that fills
+their rows, or as all is written from some place on."""
 
 from __future__ import annotations
 
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
     from detlint.dataflow.memory.initialisation import Initialisation
     from detlint.dataflow.unit import Unit
 
-_OPAQUE = (ast.Subscript, ast.IfExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OPAQUE = {ast.Subscript, ast.IfExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp}
+
+_BINDING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)
 
 _JOINS = frozenset(("free", "phi"))  # through which a value may come round to itself
 
 
 class PartialFill(NamedTuple):
-    """An array that may be returned partly unwritten; ``skip``: what leaves a round too early."""
+    """An array that may be returned partly unwritten; ``skip``: what leaves a round too early, or
+    the slice that begins too late."""
 
     allocation: Op
     name: str
@@ -29,6 +33,9 @@ class PartialFill(NamedTuple):
     def claim(self, unit: Unit) -> str:
         """What is wrong."""
         line = unit.source.spoken_place(unit.span(self.skip.node)[0])
+        if isinstance(self.skip.node, ast.Slice):
+            part = unit.text_of(self.skip.node)
+            return f"{self.name} is returned, but {line} writes it from `{part}` on alone"
         what = "leaves the rest of it" if self.skip.name == "break" else "leaves a part of it"
         return f"{self.name} is returned, but the {self.skip.name} on {line} {what} unwritten"
 
@@ -39,12 +46,11 @@ def partial_fill(engine: Initialisation, allocation: Op) -> PartialFill | None:
     write = _only_write(engine, allocation)
     if not written or write is None:
         return None
-    loop = loop_of(write)
-    if loop is None or not _goes_through(loop, write, allocation):
-        return None
-    name = written[0]
-    skip = next(_skips(loop, write), None)
-    if skip is None or not _is_returned(loop, name):
+    loop, name = loop_of(write), written[0]
+    skip = _late_start(write)
+    if skip is None and loop is not None and _goes_through(loop, write, allocation):
+        skip = next(_skips(loop, write), None)
+    if skip is None or not _is_returned(write, name):
         return None
     return PartialFill(allocation, name, skip)
 
@@ -138,38 +144,38 @@ def _handles_failure(op: Op, write: Op) -> bool:
     return False
 
 
-def _is_returned(loop: Region, name: str) -> bool:
-    """Whether an array is returned after a loop, and nothing tells what was written."""
-    changed = set(_changed(loop.node))
-    for op in loop.function.returns:
-        value = getattr(op.node, "value", None)
-        if op.code == "return" and not op.within(loop) and isinstance(value, ast.expr):
-            others = set(_names(value)) - {name}
-            if name in _whole(value) and not others & changed:
+def _late_start(write: Op) -> Op | None:
+    """The slice to whose end all is written, if it certainly begins after the first element:
+    ``1:`` and ``window - 1:``, of a parameter."""
+    key = write.args[1]
+    for part in key.args if key.code == "tuple" else [key]:
+        node = part.node
+        if isinstance(node, ast.Slice) and node.upper is node.step is None:
+            first = part.args[0] if part.args else part
+            less = first.args if first.code == "binary" and first.name == "Sub" else [first]
+            counts = type(less[-1].constant) is int and less[-1].constant != 0
+            if counts and all(each.code == "param" for each in less[:-1]):
+                return part
+    return None
+
+
+def _is_returned(write: Op, name: str) -> bool:
+    """Whether an array is returned after what writes it, and nothing tells what was written."""
+    loop = loop_of(write)
+    others = set() if loop is None or loop.node is None else {*_changed(loop.node)} - {name}
+    for op in write.function.coded("return"):
+        if loop is None or not op.within(loop):
+            names, parts = set(_names(op.node)), map(type, ast.walk(op.node))
+            if name in names and others.isdisjoint(names) and _OPAQUE.isdisjoint(parts):
                 return True
     return False
 
 
-def _whole(node: ast.expr) -> set[str]:
-    """The names that stand in an expression as a whole."""
-    if isinstance(node, _OPAQUE):
-        return set()
-    if isinstance(node, ast.Name):
-        return {node.id}
-    found = set()
-    for each in ast.iter_child_nodes(node):
-        inner = each.value if isinstance(each, ast.keyword) else each
-        found |= _whole(inner) if isinstance(inner, ast.expr) else set()
-    return found
-
-
-def _changed(loop: ast.AST | None) -> Iterator[str]:
+def _changed(loop: ast.AST) -> Iterator[str]:
     """The names that a loop binds, counts up or stores to, or whose methods it calls."""
-    assert isinstance(loop, (ast.For, ast.AsyncFor))  # noqa: S101 - what has counters
-    yield from _names(loop.target)
     for node in ast.walk(loop):
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+        if isinstance(node, _BINDING):
             for each in targets:
                 yield from _names(each)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
