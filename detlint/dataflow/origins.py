@@ -4,7 +4,6 @@ functions return, into other files where these are open."""
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,8 +49,7 @@ class Place(NamedTuple):
 
 
 # They hold each other, so each is made once, and they are told apart by identity.
-@dataclass(eq=False, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """A function that runs: for a call, made in another frame, on an object."""
 
     function: Function
@@ -59,9 +57,14 @@ class Frame:
     outer: Frame | None = None
     owner: Made | None = None
 
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
-@dataclass(eq=False, slots=True)
-class Made:
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class Made(NamedTuple):
     """A value by what made it.
 
     names     the qualified names of what was called, or of the class or function that it is
@@ -78,6 +81,12 @@ class Made:
     place: Place | None = None
     function: Function | None = None
     called: bool = True
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 _Keys = tuple[object, ...]
