@@ -60,7 +60,7 @@ CALLS = {
     | words(
         """
         getpgid getpgrp getsid os.fork forkpty pty.fork tcgetpgrp _current_frames psutil.pids
-        process_iter psutil.Process ppid pthread_getcpuclockid
+        process_iter psutil.Process ppid pthread_getcpuclockid posix_spawn posix_spawnp
         """
     ),
     "COLLECTION": words(
@@ -71,7 +71,7 @@ CALLS = {
     ),
     "READINESS": words("get_nowait active_count active_children all_tasks"),
     "THREAD_ORDER": words(
-        "as_completed imap_unordered connection.wait select.select os.wait os.wait3"
+        "as_completed imap_unordered connection.wait select.select os.wait os.wait3 accept"
     ),
     "OBJECT_ADDRESS": words("addressof data_ptr buffer_info"),
     "PROGRAM": words(
@@ -120,7 +120,7 @@ ATTRIBUTES = {
         """
     ),
     "ENTROPY": words("authkey server_port server_address"),
-    "PROCESS": words("record.process record.thread native_id nodename si_pid"),
+    "PROCESS": words("record.process record.thread native_id nodename si_pid P_NOWAIT P_NOWAITO"),
     "PROGRAM": words(
         """
         returncode proc.stdout process.stdout child.stdout started.stdout popen.stdout p.stdout

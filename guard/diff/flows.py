@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from guard.diff.statements import Calling, Node, Origins
     from guard.observe.places import Place
     from guard.observe.statements import Path
-
+    from guard.trace.statements import Ran
 
 _DEEP = 4  # iterators, one made from the other
 _TAKING = ("For", "AsyncFor")
@@ -55,6 +55,11 @@ def _opaque(node: Node) -> dict[Path, int]:
     reads = node.first.reads if node.first is not None else ()
     pairs = zip(node.statement.reads, reads, strict=False)
     return {path: d for path, d in pairs if d & OPAQUE or (not d and len(path) > 1)}
+
+
+def _held_before(node: Node, ran: Ran) -> tuple[int | None, ...]:
+    """Of what a statement gives, what it held before in a run; None of what it binds."""
+    return (*(None,) * len(node.statement.writes), *ran.touched)
 
 
 def _is_ended(node: Node) -> bool:
@@ -223,7 +228,8 @@ class Flows:
     def _giving(self, node: Node, path: Path) -> Node:
         """What gives a path its value: of a statement that binds several, as it has the origins of
         this one. Of ``rows, took = read()``, with ``return list(found), clock() - began``, what
-        differs of the rows is no clock's."""
+        differs of the rows is no clock's; nor is what ``read()`` changed of its object, of
+        ``print(held.read(), clock())``."""
         targets, below = sources.targets_of(node.statement), [e for e in node.below if e.differs]
         whole, values = node, sources.values_of(node.statement)
         if path in targets and not values and len(below) == 1:
@@ -231,9 +237,13 @@ class Flows:
             ends = (each for each in below[0].nodes if each.is_last)
             whole = next(ends if below[0].call.name.endswith(called) else iter(()), node)
             values = sources.values_of(whole.statement)
-        if path not in targets or len(values) != len(targets):
+        known = zip(targets, values, strict=False) if len(values) == len(targets) else ()
+        value = dict(known).get(path)
+        if node in node.origins and node.below:
+            value = value or sources.call_on(node.statement, path)
+        if value is None:
             return node
-        part = whole.made_by(values[targets.index(path)])
+        part = whole.made_by(value)
         part.origins = self._of(part)
         return replace(node, origins=part.origins) if part.origins else node
 
@@ -252,10 +262,9 @@ class Flows:
             if self._is_fresh(node):  # whoever does it has another one
                 node.origins |= {node}
         self.tainted.append(node)
-        ran = node.ran
-        for at, path in enumerate(node.statement.gives[: len(ran.gave)]):  # none, if not ended
-            touched = at - len(node.statement.writes)
-            if touched < 0 or ran.gave[at] != ran.touched[touched]:
+        given = zip(node.statement.gives, node.ran.gave, _held_before(node, node.ran), strict=False)
+        for path, gave, was in given:  # none, if not ended
+            if gave != was:
                 self._write(node, path, None)
         self._hand_on(node, node.statement.gives)
         self._escape(node)
@@ -272,22 +281,13 @@ class Flows:
 
     def _changed(self, node: Node) -> list[tuple[Path, tuple[int, int]]]:
         """Paths whose values differ after it, and which it has made so in one of the runs."""
-        first, second, statement = node.first, node.second, node.statement
+        first, second = node.first, node.second
         if first is None or second is None:
             return []
-        found = []
-        bound = len(statement.writes)
-        for at, (path, one, other) in enumerate(
-            zip(statement.gives, first.gave, second.gave, strict=False)
-        ):
-            if not differ(one, other):
-                continue
-            if at >= bound:
-                same = first.touched[at - bound] == one and second.touched[at - bound] == other
-                if same:
-                    continue
-            found.append((path, (one, other)))
-        return found
+        before = zip(_held_before(node, first), _held_before(node, second), strict=True)
+        gave = zip(first.gave, second.gave, strict=False)
+        given = zip(node.statement.gives, gave, before, strict=False)
+        return [(path, pair) for path, pair, was in given if differ(*pair) and pair != was]
 
     def _give_back(self, node: Node) -> None:
         """What a call gave is found again by its contents, where no statement binds it: code that
@@ -299,12 +299,11 @@ class Flows:
             self.written.add((one.result, other.result), node.order, node)
 
     def _write(self, node: Node, path: Path, pair: tuple[int, int] | None) -> None:
-        order = node.order
         written = self._inserted if self._inserts(node) else self.written
         for key in keys(node, path):
-            written.add(key, order, node)
+            written.add(key, node.order, node)
         if pair is not None and pair[0] & 1 and pair[1] & 1:
-            self.written.add(pair, order, node)
+            self.written.add(pair, node.order, node)
 
     def _inserts(self, node: Node) -> bool:
         """Whether a thread fills an item with what agrees, of what holds others by then: who reads
@@ -318,14 +317,12 @@ class Flows:
 
     def _note_run(self, run: int) -> None:
         """What a run wrote that several threads may share, and what moved its generators."""
-        ran_then = [(each.ran_in(run), each) for each in self.nodes]
-        known = [(ran, node) for ran, node in ran_then if ran is not None]
+        known = [(ran, node) for node in self.nodes if (ran := node.ran_in(run)) is not None]
         for ran, node in sorted(known, key=lambda each: each[0].ended or NEVER):
-            bound = len(node.statement.writes)
-            for at, path in enumerate(node.statement.gives[: len(ran.gave)]):
-                if at < bound or ran.gave[at] != ran.touched[at - bound]:
-                    for key in shared_keys(node, path):
-                        self._any[run].add(key, ran.ended or NEVER, node)
+            given = zip(node.statement.gives, ran.gave, _held_before(node, ran), strict=False)
+            for path in (path for path, gave, was in given if gave != was):
+                for key in shared_keys(node, path):
+                    self._any[run].add(key, ran.ended or NEVER, node)
             is_changing = self._states.note(node, run) or sources.is_fresh(node.statement)
             bits = -1 if node.statement.restores else OPAQUE * is_changing
             for at in node.statement.known if bits else ():
@@ -348,7 +345,8 @@ class Flows:
         inputs = list(self._differing(node))
         found = self._of_content(node, self._of_inputs(node, inputs))
         states = self._states.of(node)
-        if sources.calls(node.statement, sources.FILLING):
+        own = {each.call.name.rpartition(".")[2] for each in node.below}
+        if sources.calls(node.statement, sources.FILLING - own):
             empty = [e for e in found if sources.gives(e.statement, Source.UNWRITTEN_MEMORY)]
             found = found.difference(empty)
             if not found and not states:
@@ -441,10 +439,8 @@ class Flows:
             return
         before = (each for each in reversed(self._writers) if each.order < node.order)
         for each in islice(before, _WRITERS):
-            if not (
-                names.isdisjoint(self._file_names(each))
-                and variables.isdisjoint(sources.variable_names(each.statement))
-            ):
+            is_set = not variables.isdisjoint(sources.variable_names(each.statement))
+            if is_set or not names.isdisjoint(self._file_names(each)):
                 yield each
                 if sources.calls(each.statement, LOGS):
                     yield from (e for e in self._writers if sources.stamps(e.statement))
@@ -561,10 +557,9 @@ class Flows:
         for each in self.makers(node):
             if sources.calls(each.statement, sources.DRAWN_NAMES):
                 return frozenset((each,))
-            if self._held(each).gave & traits.DRAWN and each is not node:
-                found = self._of_drawn_names(each, deep - 1)
-                if found:
-                    return found
+            is_drawn = self._held(each).gave & traits.DRAWN and each is not node
+            if is_drawn and (found := self._of_drawn_names(each, deep - 1)):
+                return found
         return self._drawn_before(node) if deep == _DEEP else NOTHING
 
     def _drawn_before(self, node: Node, *, files: bool = False) -> Origins:

@@ -94,9 +94,7 @@ READING = {
 }
 PROGRAMS = VARYING[Source.PROGRAM]  # which may write files
 COLLECTING = VARYING[Source.COLLECTION]  # the garbage, there and then
-DRAWN_FILES = (
-    differing.DRAWN_FILES | _UNIQUE
-)  # names that no other run has, and that a file may have
+DRAWN_FILES = differing.DRAWN_FILES | _UNIQUE  # names that no other run has, of files
 DRAWN_NAMES = VARYING[Source.DRAWN_NAME] | _UNIQUE  # those, and of folders
 _WRITING = {  # by the last part of a call's name, or the last two where one says little
     *(*(each.rpartition(".")[2] for each in files.WRITERS), *files.LOGS),
@@ -119,10 +117,8 @@ def source_of(call: str) -> Source | None:
     if call in BUILTINS:
         return BUILTINS[call]
     found = next((each for each, names in VARYING.items() if _is_one(call, names)), None)
-    is_measuring = call.startswith(differing.MEASURING_LIBRARIES) and not _is_one(
-        call, differing.SAME
-    )
-    return Source.LOAD if found is None and is_measuring else found
+    is_measuring = found is None and call.startswith(differing.MEASURING_LIBRARIES)
+    return Source.LOAD if is_measuring and not _is_one(call, differing.SAME) else found
 
 
 def calls(statement: Statement, names: Collection[str]) -> bool:
@@ -356,6 +352,14 @@ def values_of(statement: Statement) -> tuple[Statement, ...]:
         end = named.start
         found.append(replace(value, calls=statement.calls[named], lines=statement.lines[named]))
     return tuple(reversed(found))
+
+
+@lru_cache(_KEPT)
+def call_on(statement: Statement, path: Path) -> Statement | None:
+    """The one call of a method of what a path leads to, whose arguments call nothing."""
+    found = [e for e in calls_of(statement) if path_of(getattr(e.func, "value", None)) == path]
+    made = [replace(statements(ast.unparse(e))[1], lines=(statement.line,)) for e in found]
+    return made[0] if len(made) == 1 and len(made[0].calls) == 1 else None
 
 
 @lru_cache(_KEPT)

@@ -138,6 +138,11 @@ EXPRESSIONS = {
         os.getpgrp()
         os.getsid(0)
         os.fork()
+        pty.fork()[0]
+        os.posix_spawn('/bin/true', ['true'], {})
+        os.posix_spawnp('true', ['true'], os.environ)
+        os.spawnlp(os.P_NOWAIT, 'true', 'true')
+        os.spawnv(os.P_NOWAIT, '/bin/true', ['true'])
         threading.get_ident()
         threading.get_native_id()
         threading.current_thread().ident
@@ -254,6 +259,8 @@ EXPRESSIONS = {
         list(pool.imap_unordered(f, items))
         multiprocessing.connection.wait(ends)
         os.wait()
+        socket.socket().accept()
+        multiprocessing.connection.Listener().accept()
     """,
     Source.PROGRAM: """
         subprocess.run(['shuf', '-n1', 'a'], capture_output=True).stdout
@@ -268,7 +275,7 @@ EXPRESSIONS = {
         os.popen('date').read()
         os.system('ls -U')
         os.spawnlp(os.P_WAIT, 'true', 'true')
-        os.posix_spawn('/bin/true', ['true'], {})
+        os.spawnve(os.P_WAIT, '/bin/true', ['true'], {})
         asyncio.create_subprocess_exec('date')
         urllib.request.urlopen('http://localhost').read()
         proc.stdout.readline()
@@ -424,6 +431,7 @@ def test_what_values_are_made_of_are_bits_of_their_own() -> None:
     assert len(single) == len({*single})
 
 
-def test_a_program_that_was_started() -> None:
+@pytest.mark.parametrize(("asked", "source"), [("wait()", Source.PROGRAM), ("pid", Source.PROCESS)])
+def test_a_program_that_was_started(asked: str, source: Source) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as started:
-        assert _cause("import os\na = held.wait()", started) is Source.PROGRAM
+        assert _cause(f"import os\na = held.{asked}", started) is source

@@ -56,6 +56,25 @@ CASES = {
         7,
         {5},
     ),
+    "what a call changes beside a clock that is only shown": (
+        (
+            "import time\nclass Crew:\n    held = ()\n    def gather(self):\n"
+            "        self.held += (os.urandom(4),)\n        return len(self.held)\n"
+            "crew = Crew()\nprint(f'{crew.gather()}, {time.time()}')\nb = crew.held[0]"
+        ),
+        10,
+        {6},
+    ),
+    "a clock that is handed to what is changed": (
+        (
+            "from time import time as now\nclass Crew:\n    held = ()\n"
+            "    def gather(self, at):\n        self.held += (at,)\n"
+            "        return len(self.held)\n"
+            "crew = Crew()\nprint(crew.gather(now()), now())\nb = crew.held[0]"
+        ),
+        10,
+        {9},
+    ),
     "one of several values that are bound together": (
         "import time\na = os.urandom(4)\nb, took = a + b'x', time.time()\nc = b",
         5,
