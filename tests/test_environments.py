@@ -466,6 +466,8 @@ def test_a_search_draws_what_its_space_leaves_open(
         ("HyperOptSearch(metric='loss', random_state_seed=7)", False),
         ("PPO('MlpPolicy', env)", True),
         ("PPO('MlpPolicy', env, seed=1)", False),
+        ("PPO('MlpPolicy', make_vec_env('CartPole-v1'))", True),
+        ("PPO('MlpPolicy', make_vec_env('CartPole-v1', seed=1))", False),
         ("SAC.load('model.zip')", False),
         ("ProcgenGym3Env(num=8, env_name='coinrun')", True),
         ("ProcgenGym3Env(num=8, env_name='coinrun', rand_seed=seed)", False),
@@ -478,7 +480,7 @@ def test_searches_and_agents_take_a_seed(
 ) -> None:
     imports = (
         "import hyperopt, optuna\nimport pymc as pm\nfrom procgen import ProcgenGym3Env\n"
-        "from stable_baselines3 import PPO, SAC\n"
+        "from stable_baselines3 import PPO, SAC; from stable_baselines3.common.env_util import *\n"
         "from ray.tune.search.hyperopt import HyperOptSearch\n"
     )
     project({"tune.py": f"{imports}study = {line}\n"})

@@ -12,8 +12,9 @@ The rows of SciPy 1.17, networkx 3.6, scikit-image 0.26, scikit-optimize 0.10, b
 3.4, implicit 0.7, surprise 1.1, python-louvain 0.16, LIME 0.2, cdlib 0.4, cmaes 0.13, leidenalg
 0.12, lightfm 1.19, pygad 3.9 and pymoo 0.6 were measured likewise.
 trimesh 5.2 has a generator of its own, which the operating system seeds (``util.py``); until 5.0,
-it took NumPy's. Optuna 5.0, hyperopt 0.3, Stable Baselines3 2.9 and HyperOptSearch of Ray 2.9 have
-such a one as well, and so have PyMC 5.28 (``util.py``) and Procgen (``env.py``). webdataset 1.0
+it took NumPy's. Optuna 5.0, hyperopt 0.3 and HyperOptSearch of Ray 2.9 have such a one as well, and
+so have PyMC 5.28 (``util.py``) and Procgen (``env.py``). Without a seed, Stable Baselines3 2.9
+seeds neither the environment nor the space of actions (``common/base_class.py``). webdataset 1.0
 makes its seed of the clock and the process (``filters.py``). Without a search algorithm, Ray 2.60
 draws from NumPy's global generator (``tune/search/sample.py``). Since 1.4.21, albumentations draws
 from a generator of the outermost ``Compose`` (measured on 1.4.21, 2.0.8 and AlbumentationsX 2.5.1).
@@ -41,6 +42,8 @@ from detlint.models.model import words
 #                           ``system``: the operating system seeds it; from ``cdlib``: so it does
 #                           unless ``cdlib.seed`` is called; from ``threads``: it differs whatever
 #                           is seeded, as threads decide as well
+#                           from ``environment``: the operating system seeds its environment and
+#                           the space of its actions, unless these were made with a seed
 _TABLE = """
 sklearn.cluster.BisectingKMeans 1.1 while init=k-means++|random
 sklearn.cluster.KMeans while init=k-means++|random
@@ -320,12 +323,12 @@ sb3_contrib.QRDQN by seed from system
 sb3_contrib.RecurrentPPO by seed from system
 sb3_contrib.TQC by seed from system
 sb3_contrib.TRPO by seed from system
-stable_baselines3.A2C by seed from system
-stable_baselines3.DDPG by seed from system
-stable_baselines3.DQN by seed from system
-stable_baselines3.PPO by seed from system
-stable_baselines3.SAC by seed from system
-stable_baselines3.TD3 by seed from system
+stable_baselines3.A2C by seed from environment
+stable_baselines3.DDPG by seed from environment
+stable_baselines3.DQN by seed from environment
+stable_baselines3.PPO by seed from environment
+stable_baselines3.SAC by seed from environment
+stable_baselines3.TD3 by seed from environment
 """
 
 # What calls a function that it is given first, or by this name.

@@ -35,6 +35,7 @@ _SOURCES = {
     "random": "draws from Python's global generator, ",
     "cdlib": "draws from cdlib's generator, ",
     "system": "is seeded by the operating system, whatever else is seeded",
+    "environment": "leaves its environment, and the space of its actions, to the operating system",
     "threads": "gives something else in each run, whatever else is seeded",
 }
 _GLOBAL = ("numpy", "random", "cdlib")
@@ -90,8 +91,9 @@ class MissingRandomState(Rule):
     - `shuffle` of webdataset without `seed`, which it makes of the clock and the process
     - `ORDER BY RANDOM()` and the like in a query: the database draws
     - `tune.run` and `TuneConfig` of Ray without `search_alg`, beside `tune.uniform` and the like
-    - studies and samplers of Optuna, `fmin` of hyperopt, and the algorithms of Stable Baselines3
-      without a seed, which they take from the operating system
+    - studies and samplers of Optuna, and `fmin` of hyperopt, without a seed, which they take from
+      the operating system
+    - algorithms of Stable Baselines3 without a seed, on an environment that has none either
 
     Lowers the confidence:
     - all programs that get there have seeded NumPy's global generator before, or there are
@@ -256,6 +258,8 @@ class MissingRandomState(Rule):
         missing = call.lacks(*row.parameters, position=row.position)
         if not (missing and draws(call, row) and self._draws_beside(row)):
             return
+        if row.source == "environment" and _is_seeded(call.given("env", 1)):
+            return
         made = word_of(call)[:1].isupper()  # an object, which may get its state later
         keyword = next(filter(call.given, row.parameters), row.parameter)
         # None as `rng` asks NumPy for a generator (SPEC 7), where a seed that is left out need not.
@@ -403,3 +407,11 @@ class MissingRandomState(Rule):
     @cached_property
     def _estimators(self) -> Estimators:
         return Estimators(self.unit)
+
+
+def _is_seeded(environment: Op | None) -> bool:
+    """``make_vec_env("CartPole-v1", seed=0)``, ``env.seed(0)``."""
+    parts = list(behind(environment, most=_MOST)) if environment is not None else []
+    calls = (use for each in parts for use in each.uses if use.code == "attr" and use.calls)
+    given = any(each.code == "call" and each.given("seed") is not None for each in parts)
+    return given or any(each.name == "seed" for each in calls)
