@@ -157,6 +157,10 @@ def test_a_program_that_hides_every_gpu_is_possible(
         ("torch.set_default_device(sys.argv[1])", True),
         ("device = 'cuda' if torch.cuda.is_available() else 'cpu'", True),
         ("module = importlib.import_module(sys.argv[1]); model = module.model", True),
+        ("flip = lambda labels: torch.arange(9).to(labels.device)[labels]", False),
+        ("ones = torch.ones(2)\nones = torch.ones(2).to(ones.device)", False),
+        ("move = lambda args, x: x.to(args.device)", True),
+        ("move = lambda x, options: x.to(**options)", True),
     ],
 )
 def test_a_program_that_no_text_moves_to_a_gpu_is_possible(

@@ -86,17 +86,15 @@ CONFIGURED = (*LIGHTNING, *_SEEDING, _RUNNING)
 OF_TORCH = frozenset(("torch", "lightning", "pytorch_lightning", "trl", "accelerate"))
 OF_JAX = frozenset(("jax", "flax", "haliax", "optax", "equinox"))
 OF_KERAS = frozenset(("tensorflow", "keras", "tf_keras"))
-# Without one of these, no text leads tensors to a device; `(Trainer` and others choose one.
+# Without one of these, no text leads tensors to a device; `(Trainer` and others choose one. That of
+# another tensor, `x.device`, is no choice.
 CHOOSING = ("Trainer", "Fabric", "deepspeed", "accel", "Accel")
 DEVICES = (
-    *("cuda", "CUDA", "device", "DEVICE", "gpu", "GPU", ".cpu(", "xpu"),
+    *("cuda", "CUDA", "DEVICE", "gpu", "GPU", ".cpu(", "xpu", "device("),
+    *(f"{before}device" for before in " (_-'\""),
     *(*CHOOSING, "_npu", '"mps"', "'mps'", "xla"),
 )
 MOVING = ".to("
-# … but for `x.to(torch.float32)`, which stays where it is.
-MOVES = re.compile(
-    r"\.to\((?!\s*(?:dtype\b|torch\.(?:b?float|double|half|u?int|long|short|bool|complex)))"
-)
 WITHOUT_CUDA = frozenset(("cpu", "mps"))
 FITS = frozenset(("fit", "train_on_batch", "fit_generator"))
 # What classes of libraries that train a module of torch are given.

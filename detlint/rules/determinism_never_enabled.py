@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from detlint.callgraph.roles import is_below_tests
 from detlint.callgraph.start import advice, enabling
 from detlint.models.settings import SWITCHED_SINCE
-from detlint.models.training import CHOOSING, DEVICES, MOVES, MOVING, WITHOUT_CUDA
+from detlint.models.training import CHOOSING, DEVICES, MOVING, WITHOUT_CUDA
 from detlint.models.varying import BY_SIZE, FUSED_SINCE, UNFUSED, is_model
 from detlint.rule import Confidence, Example, Rule
 
@@ -238,11 +238,11 @@ def _place(program: Program) -> str:
         return "cpu"
     if any(program.holding(*CHOOSING)) or program.imports(*choosing):
         return ""
-    if not (any(program.holding(*DEVICES)) or program.shows(MOVING, MOVES)):
+    places = {each.fact.what for each in program.facts("devices")}
+    if not (places or any(program.holding(*DEVICES))):
         return _UNNAMED
     named = any(program.holding(*_WITHOUT_CUDA)) and not any(program.holding("is_available("))
-    places = {each.fact.what for each in program.facts("devices")} if named else set()
-    return "cpu" if places == {"cpu"} else ""
+    return "cpu" if named and places == {"cpu"} else ""
 
 
 def _may_be_moved(program: Program, first: Located) -> bool:

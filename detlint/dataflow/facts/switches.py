@@ -34,6 +34,7 @@ class SwitchFacts(FileFacts):
     def __init__(self, unit: Unit, training: Training) -> None:
         super().__init__(unit, training)
         self._choices = _Devices()
+        self._tensors = tensors.Tensors(unit)
 
     def enables(self, function: Function) -> Iterator[Found]:
         """Calls that turn determinism on, also where a setting decides."""
@@ -112,10 +113,22 @@ class SwitchFacts(FileFacts):
         """Calls that say where tensors lie: "cpu" where none that has CUDA is meant."""
         word = word_of(call)
         told = call.given("device", 0 if word == "to" else None)
+        if told is not None and self._is_beside(told):
+            return None
         if told is not None and (word != "to" or not tensors.is_type(told)):
             chosen = self._choices.of(told)
             return "cpu" if chosen and chosen <= trainers.WITHOUT_CUDA else ""
-        return "" if word == "cuda" or word.startswith("set_default_") else None
+        led = word == "cuda" or word.startswith("set_default_") or (word == "to" and call.unpacks)
+        return "" if led else None
+
+    def _is_beside(self, device: Op) -> bool:
+        """``labels.device``, where a tensor is: it leads nothing elsewhere."""
+        owner = device.args[0] if (device.code, device.name) == ("attr", "device") else None
+        return owner is not None and (
+            self._tensors.is_tensor(owner)
+            or any(x.code == "binary" for x in owner.uses)
+            or any(x.code == "item" and owner is x.args[1] for x in owner.uses)
+        )
 
 
 class _Devices(Choices):
