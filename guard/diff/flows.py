@@ -62,12 +62,6 @@ def _held_before(node: Node, ran: Ran) -> tuple[int | None, ...]:
     return (*(None,) * len(node.statement.writes), *ran.touched)
 
 
-def _is_ended(node: Node) -> bool:
-    """Whether another statement has ended it, in one run alone: that one decides."""
-    raised = {each.raised for each in (node.first, node.second) if each is not None}
-    return len(raised) > 1 and not _THROWN.isdisjoint(raised)
-
-
 def round_that_called(node: Node) -> Node:
     """The round of a loop in which what it goes through was made; another statement itself."""
     rounds = (
@@ -137,6 +131,7 @@ class Flows:
         self.escapes: list[tuple[int, str, Origins]] = []
         self._states = StateOrigins(nodes, self._drawing)
         self.moves = self._states.moves  # statements after which a state differs
+        self.of_states = self._states.of
         writing = [each for each in nodes if sources.writes_file(each.statement)]
         self._writing = {each.process for each in writing}
         setting = [each for each in nodes if sources.variable_names(each.statement)]
@@ -189,10 +184,6 @@ class Flows:
         after = (step for step, ended in self.ends.items() if ended >= node.ran.began)
         return min(after, default=max(self.ends, default=0))
 
-    def of_states(self, node: Node) -> Origins:
-        """The origins of a generator's state, if it draws from one whose states differ."""
-        return self._states.of(node)
-
     def _follow(self, node: Node) -> None:
         first, second = node.first, node.second
         if node.within.first and node.within.second:
@@ -200,14 +191,12 @@ class Flows:
         if first is None or second is None:
             self._follow_extra(node)
             return
-        if _is_ended(node):
+        if not _THROWN.isdisjoint(node.raised):  # by another statement, which decides
             return
         gives = self._changed(node)
-        moved = self._states.is_moved(node)  # noted, whatever else it does
-        effects = moved or bool(gives)
+        effects = self._states.is_moved(node) or bool(gives or node.raised)
         if node.statement.kind != "AsyncWith":  # when it goes on is the order of others alone
             effects = effects or node.branches or (node.is_last and node.within.differs)
-        effects = effects or first.raised != second.raised
         if not effects:
             self._escape(node)
             return
@@ -256,7 +245,7 @@ class Flows:
         """What only one run did has the origins of what decided it."""
         node.is_tainted = True
         cause = node.cause
-        if cause is not None and not _is_ended(cause):
+        if cause is not None and _THROWN.isdisjoint(cause.raised):
             # one that has not ended yet decides what is done within
             node.origins = cause.origins or (NOTHING if cause.is_tainted else self._of(cause))
             if self._is_fresh(node):  # whoever does it has another one
@@ -324,7 +313,7 @@ class Flows:
                 for key in shared_keys(node, path):
                     self._any[run].add(key, ran.ended or NEVER, node)
             is_changing = self._states.note(node, run) or sources.is_fresh(node.statement)
-            bits = -1 if node.statement.restores else OPAQUE * is_changing
+            bits = -1 if node.statement.restores else OPAQUE * bool(is_changing or node.raised)
             for at in node.statement.known if bits else ():
                 if ran.reads[at] & bits:
                     self._any[run].add(("object", ran.reads[at]), ran.ended or NEVER, node)
@@ -337,9 +326,8 @@ class Flows:
         is_fresh = clocked or sources.gives(node.statement, Source.LOAD, Source.DRAWN_NAME)
         if is_fresh or self._is_in_turn(node):
             return frozenset((node,))
-        below = [each for each in node.below if each.differs]
         # what it calls may have been given by it what differs: that tells nothing
-        found = self._of_results(below) - {node}
+        found = self._of_results(node.below) - {node}
         if found:
             return self._states.of_first(node) or found
         inputs = list(self._differing(node))
@@ -359,12 +347,12 @@ class Flows:
             later = frozenset(e for e in self._from_elsewhere(node) if e.order > since)
             found = later or found
         found = found or (self._of_those_below(node) - {node} if inputs else NOTHING)
-        if found or (inputs and not sources.is_fresh(node.statement)):
+        is_told = not all(self._is_handed(node, path) for path, _ in inputs)
+        if found or (is_told and not sources.is_fresh(node.statement)):
             return _first(found)
         # what it goes through was given by a call, in its first round
         found = self._handed_on(node) or self._on_a_signal(node)
-        below = [each for each in round_that_called(node).below if each.differs]
-        found = found or self._of_results(below) - {node}
+        found = found or self._of_results(round_that_called(node).below) - {node}
         found = found or self._of_those_below(node) - {node} or self._gone_through(node, _DEEP)
         if not (sources.is_fresh(node.statement) or sources.asks(node.statement)):
             found = found or self._from_elsewhere(node)
@@ -571,7 +559,7 @@ class Flows:
 
     def _of_results(self, below: list[Calling]) -> Origins:
         found: set[Node] = set()
-        for each in below:
+        for each in (call for call in below if call.differs):
             last = next((n for n in reversed(each.nodes) if n.is_tainted and n.origins), None)
             if last is not None:
                 found |= last.origins
@@ -654,8 +642,7 @@ class Flows:
     def behind(self, node: Node) -> Origins:
         """The origins of all that a statement was given that binds nothing that can be told apart:
         what it reads, what its calls gave, and what it draws from."""
-        below = [each for each in node.below if each.differs]
-        return self.given(node) or self._of_results(below) or self.of_states(node)
+        return self.given(node) or self._of_results(node.below) or self.of_states(node)
 
     def _source(self, node: Node, path: Path, pair: tuple[int, int]) -> Origins:
         """Where a differing value was written last, as far as it is known."""
@@ -680,7 +667,7 @@ class Flows:
             return self._meanwhile(node, path)
         field = self._field_of(path)
         found = found or (frozenset((field,)) if field else self._of_its_maker(node, path))
-        if found or above is None:
+        if found or above is None or self._is_handed(node, path):
             return found
         own = self._of_its_object(above) if path[0] == "self" else NOTHING
         return own or self._passed_on(node, above)
@@ -720,8 +707,8 @@ class Flows:
             return NOTHING
         if any(True for _ in self._differing(above)):
             return self.given(above)
-        calls = ((each, each.call.ended) for each in above.below if each.differs)
-        before = [each for each, ended in calls if 0 < ended <= node.within.call.began]
+        began = node.within.call.began
+        before = [each for each in above.below if 0 < each.call.ended <= began]
         found = self._of_results(before) or self._of_collected(above)
         return found or frozenset((above,))
 
@@ -827,6 +814,10 @@ class Flows:
         or may, by further traits."""
         read = zip(node.statement.reads, self._held(node).paths, strict=False)
         return any(each == path and of & (traits.IN_MEMORY | bits) for each, of in read)
+
+    def _is_handed(self, node: Node, path: Path) -> bool:
+        """Whether it calls a method of a queue there: who puts tells more than which it is."""
+        return path in _called_of(node) and self._is_in_memory(node, path, traits.HANDED)
 
     def _is_of_each_thread(self, node: Node, path: Path) -> bool:
         """Whether it lies in a ``threading.local``, where no other thread writes."""

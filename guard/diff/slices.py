@@ -46,11 +46,10 @@ def find(flows: Flows, difference: Difference) -> Found:
     for nodes in _sinks(flows, difference):
         for each in nodes:
             origins = each.origins or flows.behind(each)
-            if not origins and _is_going_on(each) and (parted or not flows.origins):
-                origins = frozenset((each,))
-            is_of_one = each.first is None or each.second is None
-            if not origins and each.is_in_thread and each.cause is None and is_of_one:
-                origins = frozenset((each,))  # it had come to it in one run alone
+            is_own = _is_going_on(each) and (parted or not flows.origins)
+            if each.first is None or each.second is None:  # it had come to it in one run alone
+                is_own = is_own or (each.is_in_thread and each.cause is None)
+            origins = origins or frozenset([each] * is_own)
             if origins:
                 return Found(tuple(sorted(origins, key=lambda found: found.order)), each)
     return Found(_last_resort(flows))

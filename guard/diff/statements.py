@@ -158,6 +158,12 @@ class Node:
         return first is not None and second is not None and bool(first.ended) != bool(second.ended)
 
     @property
+    def raised(self) -> set[str]:
+        """What it has raised in one run alone, "" for nothing; none where both did alike."""
+        found = {each.raised for each in (self.first, self.second) if each is not None}
+        return found if len(found) > 1 else set()
+
+    @property
     def file(self) -> str:
         """Its file."""
         return self.within.call.file

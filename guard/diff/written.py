@@ -104,14 +104,14 @@ class Writers:
 
     def is_alone(self, node: Node) -> bool:
         """Whether a thread writes what no other one writes, nor the main thread as long as it
-        runs; what a statement hands on to others, if there is no other thread. Not where a library
-        gave it what it does in another order."""
+        runs; what a statement hands on to others, or the main one takes, if there are no further
+        threads. Not where a library gave it what it does in another order."""
         own = node.within.role
         later = [began for _, began in sorted(self._tasks.get(own, {}).items())]
         if later != sorted(later):
             return False
         if not node.is_in_thread or not node.statement.writes:
-            return node.is_in_thread and self._spans.keys() <= {"main", own}
+            return len(self._spans.keys() | {"main"}) == 2
         began, ended = self._spans[own]
         written = (each for key in _wholes(node) for each in self._roles[key])
         others = (each for each in written if each[0] != own)

@@ -56,6 +56,7 @@ _HANDING = {"put", "put_nowait", "send"}
 _TAKING = {"get", "recv"}
 # What a file, or a lock, raises that another process has made, taken or removed before.
 _TOO_LATE = {"FileExistsError", "FileNotFoundError", "BlockingIOError"}
+_NOT_YET = {"Full", "Empty", "QueueFull", "QueueEmpty"}  # of a queue
 _OWNERS = {"python": "Python", "numpy": "NumPy", "torch.cpu": "torch"}
 _TEXTS = {"repr", "str", "ascii", "format", "pformat", "__repr__"}
 _ORDERED = differing.IN_ORDER | _TEXTS
@@ -245,8 +246,9 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     if traits.read & trait.SHARED:
         fits = "" if node.is_in_thread else AMONG_PROCESSES
         yield Origin(Source.READINESS, f"{shown} asks for what others write as well", fits=fits)
-    raised = {ran.raised for ran in (node.first, node.second) if ran is not None}
-    if len(raised) > 1 and not raised.isdisjoint(_TOO_LATE):
+    if not node.raised.isdisjoint(_NOT_YET):
+        yield Origin(Source.READINESS, f"{shown} fails where others have not come so far")
+    if not node.raised.isdisjoint(_TOO_LATE):
         what = f"{shown} fails where others have come first"
         yield Origin(Source.THREAD_ORDER, what, fits=TOGETHER)
     if sources.awaits(statement):
@@ -256,7 +258,8 @@ def _of_others(node: Node, traits: Traits) -> Iterator[Origin]:
     if traits.read & trait.HANDED and not sources.STATES.isdisjoint(_last_names(node)):
         yield Origin(Source.READINESS, f"{shown} asks how many others have put there by then")
     if traits.read & trait.HANDED and not _TAKING.isdisjoint(_last_names(node)):
-        yield Origin(Source.THREAD_ORDER, f"{shown} takes what others have put there first")
+        source = Source.READINESS if traits.read & trait.ALONE else Source.THREAD_ORDER
+        yield Origin(source, f"{shown} takes what others have put there first")
     yield from _beside_others(node, traits)
 
 
@@ -264,7 +267,7 @@ def _beside_others(node: Node, traits: Traits) -> Iterator[Origin]:
     """What a thread or process writes and draws while others do."""
     shown, is_of_file = f"`{node.statement.text}`", sources.writes_file(node.statement)
     drawn, writes = draws(node, traits), bool(node.statement.writes)
-    is_alone = traits.read & trait.ALONE and not drawn
+    is_alone = node.is_in_thread and traits.read & trait.ALONE and not drawn
     # It writes, or it is all threads that hand over.
     if is_alone and (is_of_file or hands_over(node) is not writes):
         what = f"{shown} runs in a thread, while others read what it writes"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pathlib
+import queue
 import random
 import signal
 import sys
 import textwrap
 import threading
+import time
 import types
 from functools import partial
 from types import SimpleNamespace
@@ -828,6 +830,75 @@ def test_what_a_thread_makes_is_followed_through_a_queue(tmp_path: Path) -> None
     found = flows(tmp_path, textwrap.dedent(text))
 
     assert (origins(found, 8), origins(found, 9)) == ({4}, set())
+
+
+_DROPS = """\
+import queue, threading
+class Camera:
+    def __init__(self):
+        self.pictures = queue.Queue(3)
+    def run(self):
+        for n in range(8):
+            EACH(self.pictures, n)
+            item = [n, 7000]
+            try:
+                self.pictures.put_nowait(item)
+            except queue.Full:
+                DROPPED
+    def take(self, count):
+        return [self.pictures.get() for _ in range(count)]
+camera = Camera()
+threading.Thread(target=camera.run).start()
+START()
+camera.take(3)
+b = camera.take(2)
+"""
+
+
+@pytest.mark.parametrize("dropped", ["pass", "self.missed = n"])
+def test_a_thread_that_drops_what_a_full_queue_does_not_hold_is_told(
+    dropped: str, tmp_path: Path
+) -> None:
+    has_dropped = threading.Event()
+
+    def take_each(pictures: Any, n: int) -> None:  # noqa: ANN401
+        while n <= 5 and not pictures.empty():
+            time.sleep(0.001)
+
+    def drop_one(pictures: Any, n: int) -> None:  # noqa: ANN401
+        if n == 4:
+            has_dropped.set()
+            take_each(pictures, n)
+
+    text = _DROPS.replace("DROPPED", dropped)
+    start = (partial(int), has_dropped.wait)
+    found = flows(tmp_path, text, EACH=(take_each, drop_one), START=start)
+
+    (origin,) = next(each for each in found.tainted if each.statement.line == 19).origins
+    assert origin.statement.line == 10
+    assert origin_of(origin, found.traits(origin)).source is Source.READINESS
+
+
+def test_what_one_thread_has_put_is_told_where_it_is_taken_though_its_queue_is_seen_late(
+    tmp_path: Path,
+) -> None:
+    text = """\
+    import threading
+    def work():
+        Q.put(7003)
+    threading.Thread(target=work).start()
+    if IS_SEEN:
+        Q.qsize()
+    a = Q.get()
+    """
+    queues = queue.Queue[int](), queue.Queue[int]()
+    for number, each in enumerate(queues):
+        each.put(7001 + number)
+    found = flows(tmp_path, textwrap.dedent(text), IS_SEEN=(True, False), Q=queues)
+
+    (taken,) = next(each for each in found.tainted if each.statement.line == 7).origins
+    assert taken.statement.line == 7
+    assert origin_of(taken, found.traits(taken)).source is Source.READINESS
 
 
 def test_what_a_call_has_changed_of_its_object_is_followed_into_the_call(tmp_path: Path) -> None:
