@@ -91,6 +91,48 @@ def test_a_seed_that_no_call_gives(
     assert all("which is None by default" in each["message"] for each in found)
 
 
+PATCHES = """\
+import numpy as np
+
+def corner(sizes, rng):
+    return rng.integers(0, sizes)
+
+class Volumes:
+    def __init__(self, sizes, patch=None, seed=None):
+        self.sizes, self.patch = sizes, patch
+        self.rng = np.random.default_rng(seed)
+
+    def take(self):
+        at = 0
+        if self.patch is not None:
+            at = corner(self.sizes, self.rng)
+        return at
+
+class Shuffled(Volumes):
+    def order(self):
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "given", "is_found"),
+    [
+        ("pass", "", False),
+        ("pass", ", patch=None", False),
+        ("pass", ", patch=(2, 2)", True),
+        ("return self.rng.permutation(self.sizes)", "", True),
+    ],
+)
+def test_what_takes_a_generator_only_with_an_option_draws_with_that(
+    project: Project, capsys: pytest.CaptureFixture[str], order: str, given: str, *, is_found: bool
+) -> None:
+    run = RUN.format(f"print(Volumes((8, 8){given}).take())").replace("Data, split", "Volumes")
+    project({"run.py": run, "data.py": PATCHES.format(order)})
+    main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
+    found = json.loads(capsys.readouterr().out)
+    assert [place_of(each) for each in found] == ["run.py:6"] * is_found
+
+
 def test_a_test_may_differ(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     project({"test_run.py": RUN.format(ONE), "data.py": DATA.format(*KEPT)})
     main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])

@@ -17,6 +17,7 @@ from detlint.dataflow.facts.training import TrainingFacts
 from detlint.dataflow.facts.varying import VaryingFacts
 from detlint.dataflow.learning import checkpoints
 from detlint.dataflow.learning.training import Training
+from detlint.dataflow.randomness.generators import Fate
 from detlint.dataflow.randomness.idle_draws import doubt
 from detlint.dataflow.randomness.loaders import flag
 from detlint.grouping import grouped
@@ -29,6 +30,7 @@ from detlint.syntax.stack import in_deep_stack
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from detlint.dataflow.arguments.need import Need
     from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.notebooks.notebook import Notebook
@@ -84,7 +86,8 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
     if kind == "generators":
         seed = seed_of(op)
         found = needs.of_default(op, seed) if seed is not None else []
-        return "\n".join(each.dump() for each in (*found, *needs.with_options(op)) if found)
+        found += [*needs.with_options(op), *_needed_to_draw(op)] if found else []
+        return "\n".join(each.dump() for each in found)
     if kind in STARTING:
         return "\n".join(each.dump() for each in needs.with_options(op))
     if kind not in _CONDITIONAL:
@@ -101,6 +104,15 @@ def _told(needs: Needs, kind: str, op: Op) -> str:
     told = (each.dump() for each in found)
     # Who goes on from a checkpoint changes the constant that says so.
     return "\n".join(each for each in told if kind != "resumes" or not is_of_module(each))
+
+
+def _needed_to_draw(made: Op) -> list[Need]:
+    """What has to be passed for anything that the file shows to take a generator that is kept."""
+    fate, reads = Fate(made), made.function.unit.reads
+    taken = [each for name in fate.names for each in reads("attr", name)]
+    asked = [Needs(each.function).with_options(each) for each in taken]
+    common = asked[0] if asked and not fate.escapes else ()
+    return [need for need in common if all(need in each for each in asked)]
 
 
 def _needed_to_make(function: Function, kind: str) -> str:
