@@ -1136,6 +1136,25 @@ def test_functions_of_other_libraries_draw_from_global_generators(
     assert lint("--select", "DET102") == []
 
 
+@pytest.mark.parametrize(
+    ("seed", "drawn", "found"),
+    [
+        ("jt.misc.set_global_seed(0)", "torch.rand(5)", True),
+        ("jt.set_global_seed(0)", "torch.rand(5)", True),
+        ("jt.set_global_seed(0)", "np.random.rand(5)", False),
+        ("jt.seed(0)", "torch.rand(5)", True),
+        ("jt.set_seed(0)", "np.random.rand(5)", True),
+        ("unseen.set_global_seed(0)", "torch.rand(5)", False),
+    ],
+)
+def test_a_seed_of_another_library_reaches_what_that_seeds(
+    project: Project, lint: Lint, seed: str, drawn: str, *, found: bool
+) -> None:
+    imports = "import jittor as jt\nimport numpy as np\nimport torch\nimport unseen\n\n"
+    project({"draw.py": imports + MAIN.replace("main()", f"{seed}; np.save('o.npy', {drawn})")})
+    assert lint("--select", "DET102") == ["draw.py:7 DET102"] * found
+
+
 def test_no_seed_of_another_library_reaches_a_generator_of_its_own(
     project: Project, lint: Lint, capsys: pytest.CaptureFixture[str]
 ) -> None:
