@@ -82,6 +82,24 @@ def test_a_program_that_neither_trains_nor_writes_is_only_possible(
     assert "make.py:4 DET102" in lint("--min-confidence", "possible")
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("model.learn(10000); model.save('a')", 1),
+        ("model.fit(x); model.save('a')", 1),
+        ("model.train(); model.save('a')", 0),
+        ("np.save('a', x)", 0),
+        ("assert model.learn(10000); model.save('a')", 0),
+    ],
+)
+def test_a_program_named_as_a_test_that_trains_by_a_method_is_none(
+    project: Project, lint: Lint, line: str, found: int
+) -> None:
+    text = f"import torch, numpy as np\n\ndef go():\n    x = np.random.rand(3)\n    {line}\n\n"
+    project({"test_rl.py": text + MAIN.replace("main()", "go()").replace("    save()\n", "")})
+    assert len(lint("--select", "DET102")) == found
+
+
 SHARES = "import os, random\n{}\n\nnames = sorted(os.listdir('all'))\n{}\n"
 
 

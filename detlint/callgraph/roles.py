@@ -99,13 +99,14 @@ def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:
 
 
 def _tests_no_code(shown: str, text: str, libraries: frozenset[str]) -> bool:
-    """Whether a program asks a model that was trained, on data for tests, or makes such data, and
-    is no test of code: it has a main block, loads weights or takes options, and asserts nothing."""
+    """Whether a program trains a model or asks one that was, on data for tests, or makes such data,
+    and is no test of code: it has a main block, trains, loads weights or takes options, and asserts
+    nothing."""
     if main_line(text) is None or not libraries.isdisjoint(rows.TESTING):
         return False
     data = _stem(shown).startswith("test_") and not _is_below(shown, rows.TESTS)
     does = says_in_code(text, (*rows.LOADS, *(rows.OPTIONS if data else ())))
-    return does and "assert" not in code_of(text)
+    return (does or (data and trains_here(text))) and "assert" not in code_of(text)
 
 
 def _is_below(shown: str, folders: frozenset[str]) -> bool:

@@ -116,7 +116,7 @@ TRAINING_BEGINS = ("train", "fit", "learn", "launch")
 # … its whole names, and what makes them a change of mode.
 TRAINING_CALLS = frozenset(
     f"{verb}{of}"
-    for verb in ("train", "fit", "finetune", "fine_tune")
+    for verb in ("train", "fit", "learn", "finetune", "fine_tune")
     for of in (
         *("", "_model", "_net", "_network", "_epoch", "_one_epoch", "_loop", "_step", "_batch"),
     )
