@@ -181,11 +181,10 @@ _SEEDING = {
     },
     "cupy.random.seed": ("cupy",),
     "cdlib.seed": ("random", "numpy", "cdlib"),
-    **{
-        f"jittor.{module}set_global_seed": ("random", "numpy", "cupy", "jittor")  # 1.3
-        for module in ("", "misc.")
-    },
-    **dict.fromkeys(("jittor.seed", "jittor.set_seed"), ("jittor",)),
+    "jittor.seed": ("jittor",),  # 1.3
+    "jittor.set_seed": ("jittor",),
+    "jittor.set_global_seed": ("random", "numpy", "cupy", "jittor"),
+    "jittor.misc.set_global_seed": ("random", "numpy", "cupy", "jittor"),
     "graph_tool.seed_rng": ("graph_tool",),
     "graph_tool.all.seed_rng": ("graph_tool",),
     "tinygrad.Tensor.manual_seed": ("tinygrad",),

@@ -113,13 +113,13 @@ class SwitchFacts(FileFacts):
         """Calls that say where tensors lie: "cpu" where none that has CUDA is meant."""
         word = word_of(call)
         told = call.given("device", 0 if word == "to" else None)
-        if told is not None and self._is_beside(told):
+        if told is None:
+            led = word == "to" and call.unpacks
+            return "" if led or word == "cuda" or word.startswith("set_default_") else None
+        if self._is_beside(told) or (word == "to" and tensors.is_type(told)):
             return None
-        if told is not None and (word != "to" or not tensors.is_type(told)):
-            chosen = self._choices.of(told)
-            return "cpu" if chosen and chosen <= trainers.WITHOUT_CUDA else ""
-        led = word == "cuda" or word.startswith("set_default_") or (word == "to" and call.unpacks)
-        return "" if led else None
+        chosen = self._choices.of(told)
+        return "cpu" if chosen and chosen <= trainers.WITHOUT_CUDA else ""
 
     def _is_beside(self, device: Op) -> bool:
         """``labels.device``, where a tensor is: it leads nothing elsewhere."""
