@@ -786,8 +786,7 @@ class Flows:
             if found[0] is not found[1]:
                 others = [each for each in found if each and each.within.role != node.within.role]
                 others.sort(key=lambda each: not each.is_in_thread)
-                before = (each for each in node.within.nodes if each.order < node.order)
-                waiting = [each for each in before if sources.waits(each.statement)]
+                waiting = [each for each in node.within.waiting if each.order < node.order]
                 is_shared = bool(others) and self._is_in_memory(node, path, traits.LENT)
                 if not waiting and (node.is_in_thread or is_shared):
                     early = all(self._writers_of.is_before(each, node) for each in others)

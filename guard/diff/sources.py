@@ -400,6 +400,7 @@ def parts_of(text: str) -> list[ast.AST]:
     return []
 
 
+@lru_cache(_KEPT)
 def waits(statement: Statement) -> bool:
     """Whether a statement waits for another thread or process, and for a limited time only."""
     if not calls(statement, _WAITING):

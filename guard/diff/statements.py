@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from guard.diff.alignment import Each, aligned, either
+from guard.diff.sources import waits
 from guard.observe.statements import LOOPS
 from guard.trace.statements import ON_A_SIGNAL
 
@@ -111,6 +112,11 @@ class Calling:
     def is_extra(self) -> bool:
         """Whether only one run made it."""
         return self.first is None or self.second is None
+
+    @cached_property
+    def waiting(self) -> list[Node]:
+        """Its statements that wait for another thread or process, for a limited time only."""
+        return [each for each in self.nodes if waits(each.statement)]
 
     @cached_property
     def bound(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from statement_runs import flows, origins, run
 
-from guard.diff import Cause, Difference, Source, slices
+from guard.diff import Cause, Difference, Source, slices, sources
 from guard.diff.flows import Flows
 from guard.diff.slices import Found, compare, find, slice_of
 from guard.diff.statements import Calling, Node, Pairing, calls_of
@@ -2112,3 +2112,28 @@ found = taken()
     (call,) = (each for each in inner.around() if each != inner)
     assert _told_first(found, Found((call, inner))).origins == (inner, call)
     assert _told_first(found, Found((call,))).origins == (call,)
+
+
+def test_what_waits_is_looked_for_once_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+import queue
+def count(texts, seen):
+    counts = {}
+    for text in texts:
+        counts[text] = counts.get(text, 0) + 1
+    return counts, seen.get(timeout=1)
+seen = queue.Queue()
+seen.put(1)
+found = count("abab" * 5, seen)
+"""
+    found = flows(tmp_path, text)
+    asked = []
+    monkeypatch.setattr(
+        "guard.diff.statements.waits", lambda each: asked.append(each) or sources.waits(each)
+    )
+    inside = [each.within for each in found.nodes if each.within.call.name == "count"]
+    waiting = [[each.statement.line for each in call.waiting] for call in inside]
+    assert waiting == [[7]] * len(inside)
+    assert 40 < len(asked) == len(inside[0].nodes)
