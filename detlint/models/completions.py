@@ -86,7 +86,9 @@ HOGWILD = Completion(
 
 # Methods that ask how far work beside the rest has come: of futures, tasks, events, locks, queues,
 # processes, the results of pools, and collectives.
-ASKING = words("done is_set is_alive running qsize locked poll successful ready is_completed")
+ASKING = words(
+    "done is_set is_alive running cancel cancelled qsize locked poll successful ready is_completed"
+)
 
 
 class Threaded(NamedTuple):

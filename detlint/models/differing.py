@@ -59,7 +59,7 @@ CALLS = {
     "PROCESS": OF_MACHINE
     | words(
         """
-        getpgid getpgrp getsid os.fork forkpty pty.fork tcgetpgrp _current_frames psutil.pids
+        getpgid getpgrp getsid os.fork forkpty pty.fork tcgetpgrp _current_frames pids
         process_iter psutil.Process ppid pthread_getcpuclockid posix_spawn posix_spawnp
         """
     ),

@@ -15,15 +15,17 @@ import ast
 import gc
 import json
 import os
+import random
 import select
 import signal
 import subprocess
 import sys
 import time
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakSet
 
 from guard.program import flags, text_of, write_whole
 from guard.verification import perturbations, program_files, subject
@@ -44,6 +46,8 @@ _LIBRARIES = {
 }
 _SAME_IN_RANKS = {"torch", "numpy"}  # the others may ask for their rank when they are imported
 _STEP = "torch._dynamo"  # an optimizer imports it, which takes as long as torch itself
+# Generators that libraries made without a seed while they were imported, as sympy does.
+_unseeded: WeakSet[random.Random] = WeakSet()
 
 
 class Imported(NamedTuple):
@@ -175,7 +179,8 @@ def main() -> int:
     if told["permutes"]:
         perturbations.permute(told["permutes"])
     gc.disable()  # a fifth of the time that importing takes
-    is_fit = _import([Imported(*each) for each in told["imports"]]) and not _opened_device()
+    with _noting_unseeded():
+        is_fit = _import([Imported(*each) for each in told["imports"]]) and not _opened_device()
     gc.freeze()  # or each run's collections would copy all that was imported: half a second
     gc.enable()
     write_whole(told["ready"], str(os.getpid()))
@@ -195,6 +200,22 @@ def _import(imports: Sequence[Imported]) -> bool:
     except Exception:  # noqa: BLE001 - of whatever kind: the program meets it itself
         return False
     return True
+
+
+@contextmanager
+def _noting_unseeded() -> Iterator[None]:
+    """Note each of Python's generators that takes its seed from the operating system."""
+    original = random.Random.seed
+
+    def seed(self: random.Random, a: Any = None, version: int = 2) -> None:  # noqa: ANN401
+        original(self, a, version)
+        (_unseeded.discard if a is not None else _unseeded.add)(self)
+
+    random.Random.seed = seed  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        random.Random.seed = original  # type: ignore[method-assign]
 
 
 def _opened_device() -> bool:
@@ -272,8 +293,10 @@ def afresh() -> None:
     for name, attribute in (("tempfile", "tempdir"), ("tempfile", "_name_sequence")):
         if name in sys.modules:
             setattr(sys.modules[name], attribute, None)
-    if (random := sys.modules.get("numpy.random")) is not None:  # Python's does so by itself
-        random.seed()
+    for each in list(_unseeded):
+        each.seed()
+    if (numpy := sys.modules.get("numpy.random")) is not None:  # Python's does so by itself
+        numpy.seed()
     if (torch := sys.modules.get("torch")) is not None:
         torch.default_generator.seed()
 

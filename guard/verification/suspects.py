@@ -238,8 +238,13 @@ def suspects(
         return ()
     if any(_SEEDING.search(text_of(each)) for each in files):
         codes = [each for each in codes if each not in _SHUFFLES]
-    found = findings(files, codes)
+    found = (each for each in findings(files, codes) if has_gpu or not _is_of_gpus(each))
     return rank(found, codes, difference, files, links)
+
+
+def _is_of_gpus(finding: dict[str, Any]) -> bool:
+    """Whether what is said of an operator holds on a GPU alone."""
+    return " on CUDA" in finding["message"] and "CPU" not in finding["message"]
 
 
 def not_shown(files: Sequence[str]) -> Iterator[str]:

@@ -155,6 +155,7 @@ EXPRESSIONS = {
         psutil.Process().pid
         psutil.Process().ppid()
         psutil.pids()
+        context.pids()
         record.thread
         time.pthread_getcpuclockid(threading.get_ident())
         os.readlink('/proc/self')
@@ -247,6 +248,7 @@ EXPRESSIONS = {
     Source.READINESS: """
         job.done()
         ready.is_set()
+        job.cancel()
         items.qsize()
         items.get_nowait()
         items.get(timeout=1)

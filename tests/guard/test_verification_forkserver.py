@@ -100,6 +100,22 @@ def test_forks_share_what_is_varied_and_draw_their_own(opened: Session, tmp_path
     assert not set(found[0][1].split()) & set(found[1][1].split())
 
 
+def test_a_generator_that_a_library_made_without_a_seed_is_another_in_each_fork(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = """
+        import os, sympy, torch
+        print(os.getppid(), sympy.randprime(10**9, 10**12))
+        """
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "train.py", code)
+    with sessions.session(Plan("train.py", ranks=1), str(tmp_path / "scratch")) as opened:
+        found = [each.tail()[0].split() for each in _runs(opened, tmp_path, code, 0, 0)]
+
+    assert found[0][0] == found[1][0]  # of one process, which has imported sympy with torch
+    assert found[0][1] != found[1][1]
+
+
 def test_a_fork_collects_its_own_garbage_alone(opened: Session, tmp_path: Path) -> None:
     code = """
         import gc, torch

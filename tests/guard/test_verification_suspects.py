@@ -276,6 +276,15 @@ def test_what_happens_on_a_gpu_alone_is_no_suspect_without_one(tmp_path: Path) -
         assert ("DET301" in {each.code for each in found}) == has_gpu
 
 
+def test_what_an_operator_does_on_a_gpu_alone_is_no_suspect_without_one(tmp_path: Path) -> None:
+    text = "import torch\nx = torch.rand(2**20, requires_grad=True)\nx.cumsum(0).sum().backward()\n"
+    path = str(write(tmp_path / "train.py", text))
+    difference = Difference(0, 0, "training", None, None, Cause.KERNEL, "")
+    for has_gpu in (True, False):
+        found = suspects.suspects(difference, [path], has_gpu=has_gpu)
+        assert ("DET502" in {each.code for each in found}) == has_gpu
+
+
 @pytest.mark.parametrize(
     ("items", "has_gpu"),
     [
