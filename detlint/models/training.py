@@ -423,7 +423,11 @@ def is_no_network(name: str) -> bool:
 
 
 # By an attribute of modules and parameters, the methods that set it.
-SETTING = {"requires_grad": ("requires_grad_",), "training": ("train", "eval")}
+SETTING = {
+    "requires_grad": ("requires_grad_",),
+    "training": ("train", "eval"),
+    "hooks": ("register_hook",),
+}
 
 
 # Whether an optimizer is called so.

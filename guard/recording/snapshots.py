@@ -351,7 +351,8 @@ class _Walk:
             self._next.append(_Found(value, told))
 
     def _module(self, found: _Found) -> None:
-        """Attributes; parameters and buffers; whether these are trained."""
+        """Attributes; parameters and buffers; whether these are trained, and how many hooks change
+        their gradients."""
         value = found.value
         inside = attributes(value) or {}
         parts = {name: each for name, each in inside.items() if name not in _of_modules()}
@@ -366,6 +367,7 @@ class _Walk:
         for name, each in (inside.get("_parameters") or {}).items():
             if each is not None:
                 self._go(found, f".{name}.requires_grad", each.requires_grad)
+                self._go(found, f".{name}.hooks", len(each._backward_hooks or ()))  # noqa: SLF001
 
     def _optimizer(self, found: _Found) -> None:
         """Its state and its groups; of one of the program's own, attributes as well."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LOST = "its state did not come back"
 _TOLD = 8  # names
+_HOOKS = ".hooks"
 _BESIDE = (
     "{} agree, so that it is computed with something else that the program keeps, which the "
     "resumed run did not get back."
@@ -35,6 +36,7 @@ _WHOLE = " Not the same when it resumed: {}."
 _SAVE = "Save it with the checkpoint, and load it before the first step: "
 _SAVE_ALL = "Save all of it with the checkpoint, and load it before the first step: "
 _AGAIN = "Set {} again before the first step: no state_dict() holds it."
+_HOOKED = "Call register_hook() of `{}` again before the first step: no state_dict() holds hooks."
 # Roles of what explains that an event differs, by its kind, or by the kind that was lost.
 _FITTING = {
     "hyperparameter": {"scheduler", "scaler"},
@@ -159,6 +161,8 @@ def _advice(thing: Lost, text: Text, found: Sequence[Lost]) -> str:
     like, below = thing.like, thing.parts[0].below
     if like.role == "module" and like.kind and below.endswith((".requires_grad", ".training")):
         return _AGAIN.format(f"`{like.path}{below}`")
+    if like.role == "module" and like.kind and below.endswith(_HOOKS):
+        return _HOOKED.format(f"{like.path}{below}".removesuffix(_HOOKS))
     if like.role == UNSAVED_BUFFER:  # of a library's module it is not registered in the program
         return (_AGAIN if below else _PERSISTENT).format(f"`{like.path}{below}`")
     if not like.path:

@@ -82,6 +82,7 @@ def test_everything_that_a_program_holds_is_told() -> None:
     assert found["model.body.1.p"].text == "0.25"
     assert found["model.body.0.weight"].shape == [2, 2]
     assert found["model.body.0.weight.requires_grad"].text == "True"
+    assert found["model.body.0.weight.hooks"].text == "0"
     assert found["scheduler.last_epoch"].kind == "StepLR"
     assert found["scheduler.last_epoch"].role == found["warmup.count"].role == "scheduler"
     assert found["optimizer.param_groups[0]['lr']"].text == "0.5"
@@ -243,6 +244,9 @@ class Net(Module):
     def thaw(self):
         for p in self.body.parameters():
             p.requires_grad = True
+    def mask(self, kept):
+        for p in self.body.parameters():
+            p.register_hook(kept.mul)
 """
 
 
@@ -540,6 +544,16 @@ def test_what_is_trained_is_set_by_a_line_of_the_loop(tmp_path: Path) -> None:
     ((found,), _) = told(tmp_path, difference, (begun, moved), (begun, begun))
     assert (found.suspect.file, found.suspect.line) == (str(tmp_path / "train.py"), 6)
     assert "Set `clip.body.0.weight.requires_grad` again" in found.advice
+
+
+def test_hooks_that_change_gradients_are_state_as_well(tmp_path: Path) -> None:
+    of_net = {"owner": "Net", "file": str(tmp_path / "net.py"), "is_field": True}
+    part = {"below": ".0.weight.hooks", "kind": "Sequential", "role": "module"}
+    begun, moved = ([held("body", n, **of_net, **part)] for n in (0, 1))
+    difference = difference_of("gradient")
+    ((found,), _) = told(tmp_path, difference, (begun, moved), (begun, begun))
+    assert (found.suspect.file, found.suspect.line) == (str(tmp_path / "net.py"), 7)
+    assert found.advice.startswith("Call register_hook() of `clip.body.0.weight` again before")
 
 
 def test_a_generator_that_was_lost_is_not_explained_by_other_state(tmp_path: Path) -> None:
