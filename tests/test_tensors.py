@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from detlint.dataflow.numerics.dimensions import Dimensions
 from detlint.dataflow.numerics.tensors import FLOATING, INTEGER, UNKNOWN, Tensors
 from detlint.dataflow.unit import Unit
 from detlint.sources.source import Source
@@ -156,8 +157,8 @@ def test_where_a_tensor_lies(value: str, there: bool) -> None:
     ],
 )
 def test_how_many_dimensions_a_tensor_has_at_least(value: str, count: int) -> None:
-    answers, (call,) = taken(f"use({value})")
-    assert answers.dimensions(call.args[1], call) == count
+    _, (call,) = taken(f"use({value})")
+    assert Dimensions(call, None).of(call.args[1]) == count
 
 
 def test_what_is_asked_of_a_shape_before_tells_its_dimensions() -> None:
@@ -172,8 +173,8 @@ def test_what_is_asked_of_a_shape_before_tells_its_dimensions() -> None:
         y.size(-3)
         use(y)
     """
-    answers, calls = taken(body)
-    assert [answers.dimensions(each.args[1], each) for each in calls] == [0, 4, 4, 0, 3]
+    _, calls = taken(body)
+    assert [Dimensions(each, None).of(each.args[1]) for each in calls] == [0, 4, 4, 0, 3]
 
 
 def test_long_chains_cost_little() -> None:

@@ -886,7 +886,7 @@ def test_what_one_thread_has_put_is_told_where_it_is_taken_though_its_queue_is_s
     import threading
     def work():
         Q.put(7003)
-    threading.Thread(target=work).start()
+    thread = threading.Thread(target=work); thread.start(); thread.join()
     if IS_SEEN:
         Q.qsize()
     a = Q.get()

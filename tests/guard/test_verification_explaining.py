@@ -984,7 +984,8 @@ def test_the_page_says_which_is_an_order_and_which_is_asked_at_some_moment(word:
     line, read, source = ON_THE_PAGE[word]
     statement = statements(f"{line}\n    pass\n" if line.endswith(":") else line)[1]
     call = Call("train.py", "f", 1, (), 1, 0, (), 0)
-    node = Node(None, None, statement, Calling(call, call, "main", None), 0)
+    role = "main:writer" if read == ALONE else "main"
+    node = Node(None, None, statement, Calling(call, call, role, None), 0)
     page = Path(__file__).parents[2] / "docs" / "verify-answer.md"
     head = "| `THREAD_ORDER` | `READINESS` |\n"
     table = page.read_text().partition(head)[2].partition("\n\n")[0]
