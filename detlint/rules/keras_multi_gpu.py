@@ -141,10 +141,8 @@ class KerasMultiGpu(Rule):
 
     def _is_even(self, call: Op) -> bool:
         """Whether no batch is smaller than others: the rest is dropped, or each holds one."""
-        size, drop = (
-            call.given("batch_size", 0),
-            call.given("drop_remainder", _BATCHES[word_of(call)]),
-        )
+        size = call.given("batch_size", 0)
+        drop = call.given("drop_remainder", _BATCHES[word_of(call)])
         constant = self.unit.values.constant
         of_one = size is not None and constant(size) == 1
         return of_one or (drop is not None and constant(drop) is not False)

@@ -159,10 +159,11 @@ def _told(thing: Lost, text: Text, found: Sequence[Lost], *, fits: bool) -> Loss
 def _advice(thing: Lost, text: Text, found: Sequence[Lost]) -> str:
     """With what to write, where the state can be handed over; beside all that was lost."""
     like, below = thing.like, thing.parts[0].below
-    if like.role == "module" and like.kind and below.endswith((".requires_grad", ".training")):
-        return _AGAIN.format(f"`{like.path}{below}`")
-    if like.role == "module" and like.kind and below.endswith(_HOOKS):
-        return _HOOKED.format(f"{like.path}{below}".removesuffix(_HOOKS))
+    if like.role == "module" and like.kind:
+        if below.endswith(_HOOKS):
+            return _HOOKED.format(f"{like.path}{below}".removesuffix(_HOOKS))
+        if below.endswith((".requires_grad", ".training")):
+            return _AGAIN.format(f"`{like.path}{below}`")
     if like.role == UNSAVED_BUFFER:  # of a library's module it is not registered in the program
         return (_AGAIN if below else _PERSISTENT).format(f"`{like.path}{below}`")
     if not like.path:

@@ -132,10 +132,10 @@ class Containers(Judge):
             yield from looped(op)
         elif self._is_of_job(owner):
             return
-        elif owner.code == "item" and self._is_of_element(owner):
-            yield from () if self._has_own_lists(table) else self._of_keys(table, flow)
-        else:
+        elif owner.code != "item" or not self._is_of_element(owner):
             yield from self._of_groups(op, *self._outermost(owner, table, flow))
+        elif not self._has_own_lists(table):
+            yield from self._of_keys(table, flow)
 
     def _has_column_of_names(self, table: Op) -> bool:
         """``table["path"].append(path)``, beside other columns, of each file of a listing."""
