@@ -60,7 +60,8 @@ def _paired(
     ones: list[tuple[Call, str]], others: list[tuple[Call, str]]
 ) -> Iterator[tuple[Call | None, Call | None, str]]:
     """Tasks that the same thread had, those of another, those that were given the same but started
-    at another time; then what was given something else, in order, by role."""
+    at another time, those that alone were given some argument; then what was given something else,
+    in order, by role."""
     for start in range(3):
         by_task: dict[Hashable, list[tuple[Call, str]]] = {}
         for each in others:
@@ -72,15 +73,45 @@ def _paired(
             else:
                 rest.append((call, name))
         ones, others = rest, [each for found in by_task.values() for each in found]
+    paired: set[Call] = set()
+    for one, other, name in _told_apart(ones, others):
+        if paired.isdisjoint((one, other)):
+            yield one, other, name
+            paired |= {one, other}
+    ones = [each for each in ones if each[0] not in paired]
+    others = [each for each in others if each[0] not in paired]
     others.sort(key=lambda each: each[0].began)
     for role in dict.fromkeys(_role(each) for each in (*ones, *others)):
         left = [[each for each in some if _role(each) == role] for some in (ones, others)]
-        for one, other in aligned(left[0], left[1], lambda each: each[0].key):
-            yield (one and one[0]), (other and other[0]), either(one, other)[1]
+        for first, second in aligned(left[0], left[1], lambda each: each[0].key):
+            yield (first and first[0]), (second and second[0]), either(first, second)[1]
 
 
 def _task(call: Call, thread: str) -> tuple[Hashable, ...]:
     return thread, call.lane, call.key, call.given
+
+
+def _told_apart(
+    ones: list[tuple[Call, str]], others: list[tuple[Call, str]]
+) -> Iterator[tuple[Call, Call, str]]:
+    """Tasks of either run that alone were given some argument, by the argument first that tells
+    most of them apart."""
+    found, lone = _alone(ones), _alone(others)
+    agree = [given for given in found if given in lone]
+    places = Counter(at for _, at, _ in agree)
+    for given in sorted(agree, key=lambda given: -places[given[1]]):
+        yield found[given][0], lone[given][0], found[given][1]
+
+
+def _alone(
+    tasks: list[tuple[Call, str]],
+) -> dict[tuple[Hashable, int, int], tuple[Call, str]]:
+    """The tasks that alone were given something in a place of their arguments, by that."""
+    found: dict[tuple[Hashable, int, int], list[tuple[Call, str]]] = {}
+    for each in tasks:
+        for at, given in enumerate(each[0].given):
+            found.setdefault((each[0].key, at, given), []).append(each)
+    return {given: some[0] for given, some in found.items() if len(some) == 1}
 
 
 def _role(task: tuple[Call, str]) -> str:

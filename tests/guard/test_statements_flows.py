@@ -1041,6 +1041,20 @@ def test_a_task_is_found_in_another_process_of_the_pool() -> None:
     assert sorted(found) == [((1,), (1,)), ((3,), (3,)), ((99,), (77,))]
 
 
+def test_a_task_is_found_by_the_one_argument_that_agrees() -> None:
+    """The other one is shared, and holds more by the time that the later of them begins."""
+    ones, others = (
+        [
+            Thread("thread", [Call("a.py", "work", 1, ("shared", "part"), n, n, (held, part), 0)])
+            for n, (held, part) in enumerate(given, 1)
+        ]
+        for given in (((7, 1), (8, 2)), ((7, 2), (9, 1)))
+    )
+    found = [(one and one.given, other and other.given) for one, other, _ in calls_of(ones, others)]
+
+    assert sorted(found) == [((7, 1), (9, 1)), ((8, 2), (7, 2))]
+
+
 def test_what_is_left_out_because_it_runs_often_says_nothing(tmp_path: Path) -> None:
     text = """\
     import os
