@@ -92,7 +92,7 @@ class ForkServer:
         self._ready = os.path.join(folder, "ready")
         with open(os.path.join(folder, "output.txt"), "wb") as output:
             self._process = subprocess.Popen(  # noqa: S603 - this Python
-                [sys.executable, *flags, "-m", __name__],
+                [sys.executable, *flags, "-c", f"from {__name__} import main; main()"],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -376,7 +376,3 @@ def _status(running: set[int]) -> int:
 def _send(pids: Iterable[int], which: int) -> None:
     for each in pids:
         os.kill(each, which)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

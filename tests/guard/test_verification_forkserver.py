@@ -116,6 +116,23 @@ def test_a_generator_that_a_library_made_without_a_seed_is_another_in_each_fork(
     assert found[0][1] != found[1][1]
 
 
+def test_ranks_draw_their_own_from_a_generator_that_a_library_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = """
+        import os, sympy, torch
+        os.write(1, f"{os.getppid()} {sympy.randprime(10**9, 10**12)}\\n".encode())
+        """
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "train.py", code)
+    with sessions.session(Plan("train.py", ranks=2), str(tmp_path / "scratch")) as opened:
+        (run,) = _runs(opened, tmp_path, code, 0)
+        one, other = (each.split() for each in run.tail()[-2:])
+
+    assert one[0] == other[0]
+    assert one[1] != other[1]
+
+
 def test_a_fork_collects_its_own_garbage_alone(opened: Session, tmp_path: Path) -> None:
     code = """
         import gc, torch
