@@ -421,6 +421,37 @@ def test_latents_of_a_fixed_size_are_no_input_on_which_a_model_is_tried(
     assert levels(capsys, "DET102") == expected
 
 
+PICTURES = """
+from diffusers import {kind}
+from transformers import AutoModelForCausalLM, pipeline
+import torch
+
+noise = torch.Generator().manual_seed(0)
+pipe = {kind}.from_pretrained("m").to("cuda")
+model = AutoModelForCausalLM.from_pretrained("m")
+{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "call", "expected"),
+    [
+        ("StableDiffusionPipeline", "pipe('a cat').images[0].save('a.png')", ["likely"]),
+        ("AutoPipelineForText2Image", "pipe('a cat').images[0].save('a.png')", ["likely"]),
+        ("DDPMPipeline", "pipe(generator=noise).images[0].save('a.png')", []),
+        ("DDPMPipeline", "pipe(latents=torch.zeros(1, 4)).images[0].save('a.png')", []),
+        ("DDPMPipeline", "torch.save(model.generate(x, do_sample=True), 'x')", ["likely"]),
+        ("DDPMPipeline", "torch.save(model.generate(x), 'x')", []),
+        ("DDPMPipeline", "torch.save(pipeline('text')(x, do_sample=True), 'x')", ["likely"]),
+    ],
+)
+def test_pipelines_start_from_noise_and_models_sample_where_they_are_told_to(
+    project: Project, capsys: Capture, kind: str, call: str, expected: list[str]
+) -> None:
+    project({"run.py": PICTURES.format(kind=kind, call=call)})
+    assert levels(capsys, "DET102") == expected
+
+
 SAMPLING = """
 import torch
 from torchvision.utils import save_image

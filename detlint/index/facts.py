@@ -234,7 +234,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         ".f(",
         *randomness.OF_OBJECTS,
         randomness.SAMPLES,
-        randomness.LOADS_PIPELINE,
+        *randomness.LOADS_PIPELINE,
         *sorted(
             f".{each.rpartition('.')[2]}("
             for each in (*randomness.OF_TENSORFLOW, *randomness.QUEUES_OF_TENSORFLOW)

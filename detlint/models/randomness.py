@@ -131,7 +131,7 @@ _KEEPING = words(
 OF_TENSORS = frozenset(("bernoulli", "multinomial"))
 # How transformers is told to sample, which draws from torch's global generator (transformers 5.23).
 GENERATING, SAMPLES, PIPELINE = "generate", "do_sample", "transformers.pipeline"
-LOADS_PIPELINE = "Pipeline.from_pretrained("
+LOADS_PIPELINE = ("Pipeline.from_", "AutoPipelineFor")  # of diffusers
 # Functions of TensorFlow that draw from its global generator, unless each is given a seed.
 OF_TENSORFLOW = frozenset(
     f"tensorflow.{version}{name}"
@@ -413,8 +413,8 @@ def seeds_itself(called: str) -> bool:
 def draws_latents(called: str) -> bool:
     """Whether a function makes a pipeline of diffusers, which starts from noise."""
     owner, _, word = called.rpartition(".")
-    pipeline = owner.endswith("Pipeline") and word == "from_pretrained"
-    return called.startswith("diffusers.") and pipeline
+    made = word in {"from_pretrained", "from_single_file", "from_pipe"}
+    return called.startswith("diffusers.") and "Pipeline" in owner and made
 
 
 def may_seed(called: str) -> bool:

@@ -87,7 +87,8 @@ def _of_model(call: Op) -> str:
         made = () if generates else _makers(call.args[0])
         known = generates or any(randomness.PIPELINE in each.called for each in made)
         return "torch" if known else ""
-    piped = holds(text, randomness.LOADS_PIPELINE) and call.given("latents") is None
+    loads = any(holds(text, each) for each in randomness.LOADS_PIPELINE)
+    piped = loads and call.given("latents") is None
     return "torch" if piped and any(map(randomness.draws_latents, _names_made(call))) else ""
 
 
