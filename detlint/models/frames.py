@@ -30,8 +30,6 @@ FREE = words(
     len max mean median min n_unique null_count product quantile rows_by_key sort std sum top_k
     unique var"""
 )
-# Joins that also take the rows which only the other table has, in its order.
-OF_BOTH = frozenset(("cross", "full", "outer", "right"))
 
 # What pandas tells of a column or of groups of rows, the same in any order but for the last bits.
 STATISTICS = words("count max mean median min nunique sem size std sum var")

@@ -84,7 +84,6 @@ BAGS = words(
     sklearn.feature_extraction.text.HashingVectorizer
     sklearn.feature_extraction.text.TfidfVectorizer"""
 )
-READING_BAGS = words("fit fit_transform transform")
 ATTRIBUTES = ()
 
 METHODS = (

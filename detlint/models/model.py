@@ -20,7 +20,6 @@ class Order(Enum):
     SORTS    the result has another, by ``key`` if there is one
     EXTREME  one element is chosen, by ``key`` if there is one: then the first of equals
     PICKS    elements are chosen by their places
-    JOINS    a text is returned that has it
     ADDS     a sum, which for floats depends on it
     PAIRS    elements are paired with those of other arguments, by their places
     DRAWS    elements are drawn at random
@@ -33,7 +32,6 @@ class Order(Enum):
     SORTS = "sorts"
     EXTREME = "extreme"
     PICKS = "picks"
-    JOINS = "joins"
     ADDS = "adds"
     PAIRS = "pairs"
     DRAWS = "draws"

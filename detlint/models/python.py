@@ -35,7 +35,6 @@ FUNCTIONS = (
     *rows("builtins", "open", "file"),
     *rows("builtins", "dir globals locals vars", "list[str]"),
     *rows("builtins", "print", "none"),
-    *rows("builtins.str", "join", "str", Order.JOINS),
     *rows("builtins.set", "union", "set[E0, E1]", Order.FREE),
     *rows("builtins.set", "intersection", "set[common[E0, E1]]", Order.FREE),
     *rows("builtins.set", "difference", "set[E0]", Order.FREE),

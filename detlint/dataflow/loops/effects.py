@@ -45,6 +45,15 @@ _SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft",
 _ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
 _FILLED = Flow(filled=True)
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict, that hold as many
+# Comparisons of a length that hold for one element, and those that fail.
+_SAYS_ONE: dict[tuple[str, object], bool] = {
+    ("Eq", 1): True,
+    ("LtE", 1): True,
+    ("Lt", 2): True,
+    ("NotEq", 1): False,
+    ("Gt", 1): False,
+    ("GtE", 2): False,
+}
 
 
 class Effects:
@@ -238,9 +247,9 @@ class Effects:
     def counts(self, head: Op) -> bool:
         """Whether the number that ``enumerate`` gives decides what a comprehension collects."""
         counter = next((x for x in head.uses if x.code == "unpack" and x.name[0] == 0), None)
-        if counter is None:
-            return bool(head.uses)
-        return not all(use.uses and all(map(is_shared_out, use.uses)) for use in counter.uses)
+        return counter is None or not all(
+            use.uses and all(map(is_shared_out, use.uses)) for use in counter.uses
+        )
 
     def is_quiet(self, use: Op) -> bool:
         """A test, or a message."""
@@ -281,23 +290,21 @@ class Effects:
 
     def _within_bars(self, over: Op) -> Op:
         """``tqdm(range(…))`` → ``range(…)``."""
-        while (
-            over.code == "call" and len(over.args) > 1 and word_of(over) not in ("range", "trange")
-        ):
-            row = self._values.function_row(over)
-            if not (names.is_bar(word_of(over)) or (row is not None and row.order is Order.KEEPS)):
-                break
+        while over.code == "call" and len(over.args) > 1 and self._hands_on(over):
             over = over.args[1]
         return over
+
+    def _hands_on(self, call: Op) -> bool:
+        row = self._values.function_row(call)
+        bar = names.is_bar(word_of(call)) and word_of(call) != "trange"
+        return bar or (row is not None and row.order is Order.KEEPS)
 
     def goes_along(self, key: Op, value: Op) -> bool:
         """``for i, x in enumerate(names): … sizes[i]``, where ``sizes`` was made of ``names``."""
         if key.code != "unpack" or key.name[0] != 0 or key.args[0].code != "iter":
             return False
         over = key.args[0].args[0]
-        if "builtins.enumerate" not in self._values.called(over) or len(over.args) != 2:
-            return False
-        return is_aligned(over.args[1], value)
+        return "builtins.enumerate" in self._values.called(over) and is_aligned(over.args[1], value)
 
     def is_counted_one(self, value: Op, use: Op) -> bool:
         """Whether the code makes sure that a value holds one element, or it is one by itself."""
@@ -608,11 +615,7 @@ def _says_one(compare: Op) -> bool | None:
     """Whether a comparison of a length holds for one element, or fails; None for another."""
     operator = str(compare.name[0])
     number = next((each.name for each in compare.args if each.code == "const"), None)
-    if not isinstance(number, int):
-        return None
-    says = {("Eq", 1): True, ("LtE", 1): True, ("Lt", 2): True}
-    fails = {("NotEq", 1): False, ("Gt", 1): False, ("GtE", 2): False}
-    return {**says, **fails}.get((operator, number))
+    return _SAYS_ONE.get((operator, number))
 
 
 def _decides(test: Op, compare: Op, use: Op, one: bool) -> bool:

@@ -52,9 +52,10 @@ def is_loop(region: Region) -> bool:
     node = region.node
     if isinstance(node, ast.While):
         return any(map(_is_epoch, names_in(node.test)))
-    if not isinstance(node, (ast.For, ast.AsyncFor)):
-        return False
-    return any(map(_is_epoch, names_in(node.target))) and not _runs_once(region)
+    counts = isinstance(node, (ast.For, ast.AsyncFor)) and any(
+        map(_is_epoch, names_in(node.target))
+    )
+    return counts and not _runs_once(region)
 
 
 def _runs_once(region: Region) -> bool:

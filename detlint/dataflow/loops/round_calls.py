@@ -182,18 +182,14 @@ class Calls(Judge):
 
     def _inserts(self, call: Op) -> bool:
         """``db.execute("INSERT INTO rows VALUES (?)", (element,))``."""
-        if written(call) not in files.TELLING or not call.args[1:]:
-            return False
-        return files.inserts(self._values.constant(call.args[1]))
+        return any(files.inserts(self._values.constant(each)) for each in call.args[1:2])
 
     def _is_group_file(self, op: Op) -> bool:
         """``open(name[0] + ".txt", "a")``: several elements may have it."""
         opened = op.args[0] if op.code == "enter" else op
         if "builtins.open" not in self._values.called(opened) or len(opened.args) < 3:
             return False
-        mode, place = opened.args[2].name, opened.args[1]
-        if not isinstance(mode, str) or mode[:1] not in ("a", "w", "x"):
-            return False
+        place, mode = opened.args[1], opened.args[2].text
         return (mode.startswith("a") and self._round.is_cut(place)) or place not in self._round.own
 
     def _writes_shared(self, call: Op) -> bool:

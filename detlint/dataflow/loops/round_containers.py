@@ -89,7 +89,7 @@ class Containers(Judge):
     def _has_same_keys(self, call: Op) -> bool:
         """``options.update(json.load(file))``: the last of equal keys stays."""
         given = call.args[1] if len(call.args) == 2 else None
-        if given is None or given not in self._round.own:
+        if given is None:
             return False
         if given.code == "dict":
             pairs = given.entries
@@ -120,10 +120,7 @@ class Containers(Judge):
 
     def _grouped(self, op: Op, owner: Op, values: Sequence[Op], flow: Flow) -> Iterator[Use]:
         """What becomes of lists or dicts in a dict, to one of which an operation adds values."""
-        given = [each for each in values if each in self._round.own or each in self._round.counters]
-        if not (given or owner in self._round.own):
-            return
-        if not given and not any(self._round.counters):
+        if not any(each in self._round.own or each in self._round.counters for each in values):
             return
         table = _table(owner)
         assert table is not None  # noqa: S101 - what `_holds_group` says

@@ -52,7 +52,7 @@ class Variables(Judge):
             return
         if value.code == "augment":
             if not self._adds_in_any_order(value):
-                yield Use(value, "looped over", assumed=self._seems_whole(value))
+                yield from looped(value)
         elif not (self._has_no_order(value) or self._is_left_last(op)):
             yield from looped(op)
 
@@ -215,22 +215,12 @@ class Variables(Judge):
             not self._effects.is_quiet(use) for use in after
         )
 
-    def _seems_whole(self, value: Op) -> bool:
-        """Whether what an ``+=`` adds to is a whole number, and what it adds may be one."""
-        return (
-            value.name in ("Add", "Sub", "Mult")
-            and lattice.are(self._values.types(value.args[0]), "int")
-            and not lattice.may_be(self._values.types(value.args[1]), "float", "str", "list")
-        )
-
     def _accumulated(self, joint: Op, value: Op) -> Iterator[Use]:
         # A count has readers that are judged apart.
         if value.args[1] not in self._round.own or self._adds_in_any_order(value):
             return
         before = self._values.types(value.args[0])
-        if self._seems_whole(value):
-            yield Use(value, "looped over", assumed=True)
-        elif not lattice.may_be(before, "list", "str") or self._is_read_after(joint):
+        if not lattice.may_be(before, "list", "str") or self._is_read_after(joint):
             named = self._round.names_files(value.args[1])
             found = self._orders.first(value, Flow(filled=True, named=named))
             if found is not None and found.is_of_rows:

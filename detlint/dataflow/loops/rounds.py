@@ -268,8 +268,6 @@ class Round:
     def _asked_for(self, op: Op) -> Iterator[tuple[Op, Op]]:
         """What of the element has to equal something else that it runs, with that."""
         for region in op.region.around():
-            if region is self.region:
-                return
             if region.kind == "if" and region.head is not None:
                 for one, other in equals(self.values, region.head.args[0]):
                     if one in self.own and other not in self.own:

@@ -77,8 +77,7 @@ class Names:
             own = [each for each, value in bound(function, call).items() if self.are(value)]
             inside, rows = Names(self._values, own, given=True), function.returned
             return bool(own and rows) and all(inside.are_in(each, depth) for each in rows)
-        if word_of(call) == "dict" and all(name for name, _ in call.arguments()):
-            return len(given) > 1 and any(map(self.are, given))
+
         return word_of(call) in _MAKING and bool(given) and self.are_in(given[0], depth)
 
     def are(self, op: Op) -> bool:
@@ -95,9 +94,6 @@ class Names:
 
     def _are_cut(self, op: Op) -> bool:
         """The same of a part of one, and of what a call gives."""
-        if op.code == "slice":  # `name[:-4]`
-            tail = op.name == (False, True, False) and op.args[1].code == "unary"
-            return tail and self.are(op.args[0])
         if op.code in ("item", "unpack"):  # `splitext(name)[0]`
             first = op.name[0] == 0 if op.code == "unpack" else op.args[1].literal == 0
             split = first and "os.path.splitext" in self._values.called(op.args[0])

@@ -70,11 +70,7 @@ def _named(values: Values, op: Op) -> str:
     if op.code == "param":
         found = [str(op.name[1])]
     if op.code == "item":
-        base = op.args[0]
-        if base.code in ("list", "tuple"):
-            wild = any(_WILD.search(t) for each in base.args for t in texts(values, each, 2))
-            return _ANY if wild else _HOLE
-        return _named(values, base)
+        return _named(values, op.args[0])
     return _ANY if not found or any(map(listings.may_be_pattern, found)) else _HOLE
 
 
@@ -218,9 +214,7 @@ def finds_code(values: Values, op: Op) -> bool:
 
 
 def _names(op: Op) -> Iterator[str]:
-    if op.code == "param":
-        yield str(op.name[1])
-    elif op.code in ("attr", "global", "phi"):
+    if op.code in ("attr", "global"):
         yield str(op.name)
     yield from op.function.names_of(op)
 

@@ -12,7 +12,7 @@ from detlint.dataflow.orders.keys import leaves_ties_among, may_tie, takes_secon
 from detlint.dataflow.orders.use import SORTED, Flow, Use
 from detlint.dataflow.slices import closure
 from detlint.models import containers, files, frames, names
-from detlint.models.libraries import BAGS, DISTANCES, READING_BAGS
+from detlint.models.libraries import BAGS, DISTANCES
 from detlint.models.loading import FRAME
 from detlint.models.model import Order
 
@@ -42,9 +42,6 @@ class GivenOrders:
         if keyword is not None and keyword not in ("*", "**") and names.says_little(keyword):
             return
         if flow.table and word_of(call) in ("join", "join_asof"):
-            how = call.given("how")
-            if how is not None and how.constant in frames.OF_BOTH:
-                yield from self._orders.follow(call, flow)
             return
         if flow.table and lattice.may_be_of(self._values.types(value), frames.COLUMN_OF):
             if word_of(call) == "select":
@@ -185,9 +182,6 @@ class GivenOrders:
             how = f"searched by {word_of(call)}(key=…), which keeps the first of equals"
             yield Use(call, how, assumed=not tied)
 
-    def _if_joins(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        yield from self._joined(call, flow)
-
     def _if_adds(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
         if self._adds_floats(value) and not flow.whole:
             # People are told, of what the last bits hardly show in.
@@ -212,9 +206,6 @@ class GivenOrders:
         yield Use(call, f"passed to {word_of(call)}()")
 
     def _paired(self, call: Op, flow: Flow) -> Iterator[Use]:
-        sorted_again = [each for each in call.uses if each.code == "call"]
-        if sorted_again and all("builtins.sorted" in self._values.called(x) for x in sorted_again):
-            return
         if not self.only_compared(call):
             yield Use(call, "paired by zip()")
 
@@ -341,7 +332,7 @@ class GivenOrders:
         """Whether a call has the words of texts counted, wherever they stand: ``CountVectorizer()
         .fit(texts)``."""
         function = call.args[0]
-        if function.code != "attr" or function.name not in READING_BAGS:
+        if function.code != "attr":
             return False
         made = self._origins.of(function.args[0])
         return bool(made) and all(

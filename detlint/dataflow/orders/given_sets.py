@@ -124,8 +124,6 @@ class GivenSets:
             yield from self._of_function(function, given)
 
     def _of_function(self, function: Function, given: set[str]) -> Iterator[Reading]:
-        if function.unit is self._unit:
-            return
         if function.unit not in self._sets:
             self._sets[function.unit] = Sets(function.unit, self._others, foreign=True)
         for reading in self._sets[function.unit].of_function(function):

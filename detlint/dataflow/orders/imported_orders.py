@@ -45,15 +45,13 @@ class ImportedOrders:
         """The parameters by which functions of other files take what a call gives them; none where
         one is not seen."""
         functions = self._origins.entered(call) if self._depth < _DEEPEST else []
-        if any(each.unit is self._orders.unit for each in functions):
-            return []
+
         found = [parameter_of(each, call, value) for each in functions]
         known = [each for each in found if each is not None]
         return known if len(known) == len(found) else []
 
     def entered(self, call: Op, value: Op, flow: Flow) -> list[Use] | None:
-        """Where the order of a value shows that a call is given; None where that is not seen, or
-        only assumed, as by the name of what is called."""
+        """Where the order of a value shows that a call is given; None where that is not seen."""
         taken = self.taken(call, value)
         if not taken:
             return None
@@ -62,8 +60,6 @@ class ImportedOrders:
         given_back = [use for use in uses if use.how == "returned" and use.op.function in functions]
         shown = surest(use for use in uses if use not in given_back)
         if shown is not None:
-            if shown.assumed:
-                return None
             return [self._orders.given.handed(call, shown)._replace(there=shown.there or shown.op)]
         return list(self._orders.follow(call, flow)) if given_back else []
 

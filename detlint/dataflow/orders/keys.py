@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
-from detlint.dataflow.calls import word_of
 from detlint.dataflow.slices import closure, states_before
 from detlint.models import names
 
@@ -72,18 +71,12 @@ def _part_ties(values: Values, row: Op, taken: Op) -> bool | None:
     while taken.code == "unary":
         taken = taken.args[0]
     part = _part(row, taken)
-    if part is None or part.code in ("iter", "param"):
+    if part is None:
         return False
     if _loses(values, part):
         return True
-    numbers = lattice.are(values.types(part), "float", "int")
-    behind = part.args[0] if part.code == "unpack" else part
-    named = [*part.function.names_of(part), word_of(behind), str(taken.name)]
-    if "builtins.int" in values.called(behind) or not (behind.code == "call" or numbers):
-        return False  # a number that a name holds, or the place of a task
-    if any(map(names.weighs, named)):
-        return True
-    return None if numbers and lattice.may_be(values.types(part), "float") else False
+    types = values.types(part)
+    return None if lattice.are(types, "float", "int") and lattice.may_be(types, "float") else False
 
 
 def _part(row: Op, taken: Op) -> Op | None:
@@ -183,8 +176,6 @@ def _is_of_name(values: Values, op: Op) -> bool:
         return op.name in _PARTS_OF_NAMES and _is_of_name(values, op.args[0])
     if op.code == "call":
         return _is_call_of_name(values, op)
-    if op.code in ("const", "global", "free"):
-        return False
     return any(_is_of_name(values, each) for each in op.args)
 
 
@@ -193,8 +184,6 @@ def _is_call_of_name(values: Values, call: Op) -> bool:
     function, called = call.args[0], values.called(call)
     of_names = any(_is_of_name(values, each) for each in call.args[1:])
     if function.code == "attr" and not any(x.startswith(_OF_NAMES) for x in called):
-        if function.name == "stat":
-            return False
         owner = function.args[0]
         if _is_of_name(values, owner):
             return True

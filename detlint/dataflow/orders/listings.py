@@ -148,8 +148,7 @@ class Listings:
 
     def _is_named_so(self, owner: Op) -> bool:
         named = [owner.name] if owner.code == "attr" else owner.function.names_of(owner)
-        if owner.code == "attr" and owner.args[0].code == "attr":
-            return False
+
         if owner.code == "call" and not word_of(owner)[:1].islower():
             return False
         plain = owner.code in ("param", "attr", "iter", "unpack", "call")
@@ -200,8 +199,6 @@ class Walk:
             elif use.code == "attr" and use.name in ("next", "__next__"):
                 for call in use.uses:
                     yield from self._first(call)
-            elif use.code in ("phi", "enter", "declared"):
-                yield from self._of(use)
 
     def _given_to(self, call: Op) -> Iterator[Op]:
         word = word_of(call)

@@ -157,10 +157,6 @@ class Orders:
         self._earliest = min(before, self._earliest)
         return found
 
-    def inner(self, value: Op) -> list[Use]:
-        """Where the order of a list shows that a container holds."""
-        return [use for use in self.follow(value, PLAIN) if not use.assumed]
-
     def follow(self, value: Op, flow: Flow) -> Iterator[Use]:
         """The uses of a value on the way."""
         key = value, flow, tuple(self.calls)
@@ -178,8 +174,6 @@ class Orders:
             yield Use(value, "followed no further", assumed=True)
             return
         self._seen[key] = len(self._seen)
-        if value.code == "function":
-            return
         quiet = self._is_for_looking_up(value)
         for each in filter(self._may_run, dict.fromkeys(value.uses)):
             for use in self.at(each, value, flow):
@@ -354,8 +348,6 @@ class Orders:
             yield use._replace(assumed=use.assumed or harmless)
 
     def _in_change(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.args[0] is not value:
-            return
         if use.name == "sort":
             if flow.rows:
                 yield from self.follow(use, flow)
@@ -429,8 +421,6 @@ class Orders:
             yield from self.follow(head, inner)
         while not _COPYING.isdisjoint(self.values.called(groups)) and groups.args[1:]:
             groups = groups.args[1]
-        if groups.code != "call":
-            return  # of a dict, its keys
         if word_of(groups) == "values":
             yield from self.follow(head, inner)
         for each in head.uses:
@@ -501,17 +491,8 @@ class Orders:
         if flow.rows:
             if self._may_list(use):
                 yield from self.follow(use, flow if starred else flow.inner)
-        elif self._is_of_root_call(value) and self.is_product(value):
-            if self._may_list(use):
-                yield from self.follow(use, flow)  # any of what a function gives at once
         elif count > 1 and not flow.keyed and index == 0 and not self.is_product(value):
             yield Use(use, "unpacked")
-
-    def _is_of_root_call(self, value: Op) -> bool:
-        """Whether a value is what a call gives that is the root, or a part of that."""
-        while value.code == "unpack":
-            value = value.args[0]
-        return value is self.root and value.code == "call"
 
     def _may_list(self, part: Op) -> bool:
         """Whether a part of what is unpacked may have an order of its own."""
@@ -587,8 +568,6 @@ class Orders:
         return any("builtins.input" in self.values.called(each) for each in made)
 
     def _in_slice(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.args[0] is not value or (flow.keyed and not flow.grouped):
-            return
         if use.uses and all(each.code in ("not", "test") for each in use.uses):
             return  # whether there are any
         if not any(use.name) or flow.text or flow.keyed or flow.rows:

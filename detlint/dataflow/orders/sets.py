@@ -10,13 +10,11 @@ from detlint.dataflow import lattice
 from detlint.dataflow.calls import is_empty, parameter_of, word_of
 from detlint.dataflow.orders.keys import ties_by
 from detlint.dataflow.orders.order import Orders
-from detlint.dataflow.path_conditions import inputs
 from detlint.dataflow.randomness.data_sets import made_of
 from detlint.dataflow.slices import (
     alternatives,
     behind,
     closure,
-    states_after,
     states_before,
 )
 from detlint.models import names
@@ -293,8 +291,6 @@ class Sets:
         """Whether names, or what is done with an element, say that a set holds texts."""
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
-        if any(names.is_text(key.args[1].text) for key in _keys_put(value) if key.code == "item"):
-            return True
         # Of what is cut into slices, only texts can be in a set; tuples seldom are cut.
         held = list(closure([value], self._held_by, _FEW))
         if any(x.code == "slice" for each in held if each.code in _FILLING for x in _put(each)):
@@ -368,13 +364,13 @@ class Sets:
         return counts or lattice.hash_varies(types) is False or self._is_beside_numbers(op)
 
     def _is_beside_numbers(self, op: Op) -> bool:
-        """Whether numbers are put into what a set is made of, or are looked for in it or in a list
-        of its elements: ``if i in y_pred: y_pred[0] = i``."""
+        """Whether numbers are put into what a set is made of: ``y_pred[0] = i``."""
         return any(
-            lattice.hash_varies(self.values.types(x)) is False
+            use.code == "store_item"
+            and use.args[0] is each
+            and lattice.hash_varies(self.values.types(use.args[2])) is False
             for each in closure([op], _copies_or_states, _FEW)
             for use in each.uses[:_FEW]
-            for x in _beside(use, each)
         )
 
     def _taken_for_text(self, by: Op) -> bool:
@@ -395,9 +391,6 @@ class Sets:
             )
         if use.code == "call":
             row = self.values.function_row(use)
-            called = self.values.called(use)
-            if {"builtins.getattr", "builtins.hasattr", "builtins.setattr"} & set(called):
-                return len(use.args) > 2 and use.args[2] is element
             return row is not None and row.name.startswith(("os.path.", "builtins.open"))
         return False
 
@@ -408,14 +401,6 @@ def _copies_or_states(op: Op) -> Iterator[Op]:
         copies = use.code == "call" and word_of(use) in ("list", "set", "unique")
         if copies or op in states_before(use):
             yield use
-
-
-def _beside(use: Op, held: Op) -> Iterator[Op]:
-    """What an operation puts into a container, or looks for in it."""
-    if use.code == "store_item" and use.args[0] is held:
-        yield use.args[2]
-    elif use.code == "compare" and use.name in (("In",), ("NotIn",)) and use.args[1] is held:
-        yield use.args[0]
 
 
 def _is_unread(made: Op) -> bool:
@@ -447,8 +432,6 @@ def _is_length_of(container: Op, op: Op) -> bool:
 
 def _is_count(op: Op, head: Op) -> bool:
     """Whether a value is one more in each round of a loop."""
-    if op.code == "augment":
-        op = op.args[0]
     return op in head.region.joints and any(each.code == "augment" for each in op.args)
 
 
@@ -510,19 +493,6 @@ def _elements_of(op: Op) -> Iterator[Op]:
             yield from made.args if made.code == "tuple" else [made]
         elif each.code == "change" and each.name == "add":
             yield from each.args[1].args[1:]
-
-
-def _keys_put(op: Op) -> Iterator[Op]:
-    """What the dicts get for keys whose keys a set is made of: ``groups[row["name"]].append(1)``,
-    ``found[row["name"]] = row``."""
-    for each in closure([op], lambda op: inputs(op) if op.code == "call" else (), _FEW):
-        if each.code == "call" and len(each.args) == 1 and word_of(each) == "keys":
-            dicts = closure(
-                each.args[0].args, lambda x: (*states_before(x), *states_after(x)), _FEW
-            )
-            for state in dicts:
-                reads = (x for x in state.uses if x.code in ("item", "store_item"))
-                yield from (x.args[1] for x in reads if x.args[0] is state)
 
 
 def _names_of(op: Op) -> list[str]:

@@ -79,8 +79,6 @@ class SharedLists:
 
     def appended(self) -> Iterator[tuple[Op, Op]]:
         """Where tasks open one file to add to it, each with what starts them."""
-        if not any(each in self._unit.text for each in models.APPENDING):
-            return
         for call, task in self._started(models.STARTED_BY):
             working = list(self._queues.run_by(task.function)) if self._is_beside(call) else []
             opened = [x for each in working for x in each.coded("call") if _is_opened_to_add(x)]
@@ -158,8 +156,7 @@ class SharedLists:
 
     def _filled(self, start: Op, task: _Task) -> Iterator[Filled]:
         shared = self._is_of_threads(start) or type(task.function.node).__name__ == _ASYNC
-        if not (shared or holds(self._unit.text, models.MANAGER)):
-            return
+
         working = list(self._queues.run_by(task.function))
         adding = [op for each in working for op in each.ops if _adds(op)]
         given = self._given(task, working) if adding else {}
