@@ -30,6 +30,7 @@ def roles(text: str) -> list[str]:
         pytest.param("import pytest_lazy\nHERE\n", [], id="another library"),
         pytest.param("def test_loss():\n    HERE\n", ["test"], id="a test"),
         pytest.param("def test_model(loader):\n    HERE\n", [], id="on a test set"),
+        pytest.param("def test_model(tmp_path):\n    HERE\n", ["test"], id="with a fixture"),
         pytest.param("class A:\n    def test_it(self):\n        HERE\n", ["test"], id="a method"),
         pytest.param("class A(TestCase):\n    def run(self):\n        HERE\n", ["test"], id="base"),
         pytest.param("def test_a(): pass\ndef run():\n    HERE\n", [], id="beside a test"),

@@ -7,6 +7,11 @@ from detlint.models.model import words
 # Tests. `unittest.mock` stands for objects, in other code, too.
 TESTING = ("pytest", "unittest")
 NO_TESTING = ("unittest.mock", "unittest.util")
+# What pytest gives a test by itself, where that names it.
+FIXTURES = words(
+    """cache capfd capfdbinary caplog capsys capsysbinary doctest_namespace monkeypatch pytestconfig
+    record_property recwarn request tmp_path tmp_path_factory tmpdir tmpdir_factory"""
+)
 # What a program calls that asks a model which was trained.
 LOADS = (
     *("load_state_dict(", "load_from_checkpoint(", "load_checkpoint(", "load_weights("),
