@@ -1291,6 +1291,28 @@ def add_at(path, out):
     open(out, "a").write(path)
 
 
+def fails(path, errors):
+    errors.put((path, ValueError, "not read"))
+
+
+def only_the_last_error_is_raised(paths):
+    errors = Queue()
+    for path in paths:
+        Process(target=fails, args=(path, errors)).start()
+    for _ in paths:
+        _, kind, text = errors.get()
+    raise kind(text)
+
+
+def the_last_error_is_kept(paths):
+    errors = Queue()  # DET205
+    for path in paths:
+        Process(target=fails, args=(path, errors)).start()
+    for _ in paths:
+        _, kind, text = errors.get()
+    return kind(text)
+
+
 # Trials that are stopped
 
 

@@ -252,10 +252,10 @@ class Effects:
         )
 
     def is_quiet(self, use: Op) -> bool:
-        """A test, or a message."""
+        """A test, a message or an error."""
         if use.code in ("test", "compare", "not", "raise", "boolean"):
             return True
-        if use.code == "call" and self._orders.messages.is_log(use):
+        if use.code == "call" and (_is_raised(use) or self._orders.messages.is_log(use)):
             return True
         rounds = use.code == "call" and not _ROUNDING.isdisjoint(self._values.called(use))
         passes = rounds or use.code in ("format", "text", "binary", "tuple")
@@ -271,9 +271,8 @@ class Effects:
 
     def _only_looks(self, call: Op) -> bool:
         """Whether a call is one of a function that changes nothing, a message or an error."""
-        raised = bool(call.uses) and all(each.code == "raise" for each in call.uses)
         known = self._values.function_row(call) or self._values.method_row(call)
-        return raised or known is not None or self._orders.messages.is_log(call)
+        return _is_raised(call) or known is not None or self._orders.messages.is_log(call)
 
     def counting_loop(self, key: Op, value: Op) -> Op | None:
         """``for i in range(len(names)): … names[i]``: the loop, which goes through ``names``."""
@@ -506,6 +505,11 @@ class Effects:
             and name in (path_of(each.args[0]), *each.function.names_of(each))
             for each in loop.ops()
         )
+
+
+def _is_raised(call: Op) -> bool:
+    """Whether it makes an error, and no more."""
+    return bool(call.uses) and all(each.code == "raise" for each in call.uses)
 
 
 def made_of(value: Op) -> set[Op]:
