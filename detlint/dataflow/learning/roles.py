@@ -101,7 +101,7 @@ class Roles:
         return any(each.endswith("TestCase") for each in bases) or self.is_test(piece)
 
     def is_test(self, piece: Piece) -> bool:
-        """``def test_loss():``. One with arguments of its own may evaluate a model on a test set."""
+        """``def test_loss():``. One with other arguments may evaluate a model on a test set."""
         function = self._unit.function(piece) if piece.name.startswith("test_") else None
         return function is not None and function.params.keys() <= {"self", *words.FIXTURES}
 
