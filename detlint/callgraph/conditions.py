@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 _DEEPEST = 30  # functions that call each other, between a program and what it does
 _MANY = 60  # parts that name a method: some object of its class is among them
-_SEVERAL = 6  # functions that use another, of which each is looked at
 _CONSTRUCTOR = "__init__"
 _MAY_BE = (True, UNKNOWN, HANDED_ON)  # what a call may pass, as far as it is seen
 _BY_CALLING = ("forward", "__call__")  # methods that run where an object is called
@@ -85,21 +84,20 @@ class Conditions:
     def option_unset(self, needs: Sequence[str]) -> str:
         """The first option that something needs and nothing sets, of what settles a matter, as
         messages call it."""
-        option = option_needed(need) if (need := self._need_unset(needs)) else ""
+        need = self._need_unset(needs)
+        option = option_needed(need) if need else ""
         flag = self._flag(option)
         return option and (f"--{flag}" if flag else f"the setting {option}")
 
     def value_unset(self, needs: Sequence[str]) -> str:
-        """A value of that option with which it takes place; "" of an option that has none."""
+        """A value of that option, which there is, with which it takes place; "" of one that has
+        none."""
         need = self._need_unset(needs)
-        if need is None:
-            return ""
-        option = option_needed(need)
-        if flag := self._flag(option):
+        if flag := self._flag(option_needed(need)):
             takes_none = _switches(flag)
             if any(self._index.told(x, f"switch {flag}", takes_none) for x in self._paths):
                 return ""
-        elif "seed" not in option.lower() and runs_with(need, True):
+        elif "seed" not in option_needed(need).lower() and runs_with(need, True):
             return "True"
         return "0" if runs_with(need, 0) else "1"
 
@@ -107,16 +105,15 @@ class Conditions:
         """Whether code shows no such option, and configurations hold one of that name that is not
         simply left out, ``seed: null``: it may be another."""
         need = self._need_unset(needs)
-        option = option_needed(need) if need is not None else ""
-        if need is None or self._flag(option):
+        if not need or self._flag(option := option_needed(need)):
             return False
         if self._is_off_in_code(need) or self._is_off_in_fields(need):
             return False
         return not self._project.leaves_unset(option)
 
-    def _need_unset(self, needs: Sequence[str]) -> str | None:
+    def _need_unset(self, needs: Sequence[str]) -> str:
         unmet = (x for x in self._unmet(needs, surely=False) if not is_met_once(x))
-        return next(filter(option_needed, unmet), None)
+        return next(filter(option_needed, unmet), "")
 
     def _unmet(self, needs: Sequence[str], *, surely: bool) -> list[str]:
         return [each for each in needs if not self._may_pass(each, surely=surely)]
@@ -142,8 +139,6 @@ class Conditions:
         name, found = part.rpartition(".")[2], []
         reach = self._closure.reach
         users = [each for each in reach.users(path, part) if each[0] in self._closure]
-        if default and len(users) > _SEVERAL:
-            return 0  # one of so many asks no option
         for file, user in users:
             if reach.runs(self._path, file, user):
                 uses = self._index.uses(file, name, default=default)

@@ -151,9 +151,6 @@ class Launches:
         path = os.path.normpath(start.script)
         tails = [path]
         if os.path.isabs(path):
-            if start.script.startswith(os.path.join(self._bound(script), "")):
-                yield path
-                return
             parts = os.path.splitdrive(path)[1].strip(os.sep).split(os.sep)
             tails = [os.sep.join(parts[index:]) for index in range(1, len(parts))]
         inside = start.folder or ""

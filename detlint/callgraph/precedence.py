@@ -80,13 +80,10 @@ def _parts(function: str) -> tuple[str, ...]:
 class Branch(NamedTuple):
     """A way through a program that others exclude.
 
-    path, rows  where it stands, and the rows of that file that only it runs
-    reached     what is reached in it
-    always      what is reached on all ways
+    reached  what is reached in it
+    always   what is reached on all ways
     """
 
-    path: str
-    rows: frozenset[int]
     reached: Nodes
     always: Nodes
 
@@ -124,8 +121,6 @@ class Precedence:
         """Whether it certainly gets to a line, by its file and row, before another, which needs
         some arguments of the function around it."""
         lines = [Line(path, row, self._index.part_at(path, row)) for path, row in (one, other)]
-        if self._are_met(lines[1:], self._loaded):
-            return False
         if not lines[0].part and self._are_met(lines[:1], self._loaded):
             return True  # a statement of a file that it imports
         unit = self._unit(self._start)
@@ -227,10 +222,7 @@ class Precedence:
         inner = [node for each in named if each.use in apart for node in each.nodes]
         outer = [node for each in named if each.use not in apart for node in each.nodes]
         always = self._with(before, outer)
-        others = (op for op in function.ops if op not in apart and op.code not in _NAMES)
-        rows = frozenset(each.row for each in apart).difference(each.row for each in others)
-        path = function.unit.source.path
-        yield Branch(path, rows, self._with(always, inner), always)
+        yield Branch(self._with(always, inner), always)
 
     def _dispatched(
         self, leading: list[_Naming], lines: list[Line], reached: Nodes
@@ -240,8 +232,6 @@ class Precedence:
         call = leading[0].use if len(leading) == 1 and not leading[0].symbols else None
         if call is None or call.code != "attr" or call.loop is not None:
             return
-        if not all(each.part.endswith(f".{call.name}") for each in lines):
-            return
         for path in sorted(self._files):
             for part in self._index.outline(path).uses:
                 node = self._graph.known(path, part)
@@ -249,12 +239,10 @@ class Precedence:
                     continue
                 inner = self._with(reached, [node])
                 if not self._are_met(lines, inner):
-                    yield Branch(path, frozenset(), inner, reached)
+                    yield Branch(inner, reached)
 
     def is_of(self, path: str, row: int, branch: Branch) -> bool:
         """Whether a line only runs in a branch, for all that leads to it is seen."""
-        if path == branch.path and row in branch.rows:
-            return True
         node = [self._graph.known(path, self._index.part_at(path, row))]
         return are_among(branch.reached, node) and not are_among(branch.always, node)
 
@@ -382,7 +370,7 @@ class Precedence:
             symbols = [found for each in names for found in self._named(unit, each)]
             if not symbols and op.code != "attr":
                 continue
-            if lines[1].needs and self._leaves_out(op, symbols, *lines):
+            if lines[1].needs and self._leaves_out(op, symbols, lines[1]):
                 continue
             before, reached = reached, self._with(reached, self._nodes(symbols, op))
             met = [self._are_met([each], reached) and not own for own, each in pairs]
@@ -396,10 +384,10 @@ class Precedence:
         told = {self._goes(unit, each, reached, lines, depth + 1) for each in commands}
         return told - {None} == {True} if told - {None} else None
 
-    def _leaves_out(self, op: Op, symbols: list[Symbol], one: Line, other: Line) -> bool:
-        """Whether a value is the function of the second of two lines, and is only called with what
+    def _leaves_out(self, op: Op, symbols: list[Symbol], other: Line) -> bool:
+        """Whether a value is the function of a line, and is only called with what
         keeps it from that line."""
-        if symbols != [Symbol(other.path, other.part)] or symbols == [Symbol(one.path, one.part)]:
+        if symbols != [Symbol(other.path, other.part)]:
             return False
         calls = [op] if op.code == "call" else op.uses
         called = all(each.code == "call" and each.args[0] in (op, *op.args[:1]) for each in calls)
@@ -478,8 +466,6 @@ def _meant(
 
 def _apart(function: Function, ways: list[Op]) -> set[Op]:
     """What of a function only runs where none of some operations does."""
-    if not (function.leaving or any(x.region is not function.region for x in ways)):
-        return set()
     # Between what leaves the function, and the ways, all of one region is alike.
     cuts = sorted(each.place for each in (*function.leaving, *ways))
     known: dict[tuple[Region, int], bool] = {}

@@ -309,12 +309,9 @@ class Program:
 
     @cached_property
     def _has_workers(self) -> bool:
-        ask = self._index.told
-        lacks = partial(ask, question="lacks workers", answer=roles.lacks_workers)
+        lacks = partial(self._index.told, question="lacks workers", answer=roles.lacks_workers)
         if self._project.telling(self._closure.members, "lacks workers", lacks):
             return False
-        if any(ask(each, "has workers", roles.has_workers) for each in self.paths):
-            return True
         loaders = self._base.standing("workers", anywhere=True)
         told = self._conditions.doubt
         return any(not told(fact.needs.splitlines(), surely=False) for *_, fact in loaders)

@@ -480,8 +480,6 @@ def _values_in(text: str, names: Sequence[str]) -> Iterator[object]:
     of ``seed: null``, nothing of one that reads it as ``${seed}``."""
     lines = text.splitlines()
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        if not any(map(line.__contains__, names)):
-            continue
         bare = line.partition("#")[0]
         if "${" in bare or not any(mentions(bare, each) for each in names):
             continue

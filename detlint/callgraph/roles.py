@@ -15,7 +15,6 @@ from detlint.syntax.layout import code_of, says_in_code
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_WORKERS = re.compile(r"[\"']num_workers[\"'][ \t]*:[ \t]*[1-9]")
 _NO_WORKERS = re.compile(r"workers[\"'][^()]*\bdefault[ \t]*=[ \t]*0\b")
 # Programs whose random numbers are inputs on which something is tried, or are no result.
 _CHECKS = Purpose.TESTS | Purpose.SERVES | Purpose.MEASURES
@@ -38,11 +37,6 @@ def trains_here(text: str) -> bool:
     found = (x for x in calls_in(text) if x.word in rows.TRAINING_CALLS and not x.defined)
     trains = any(not (each.is_method and each.given in modes) for each in found)
     return trains or says_in_code(text, [".optimize_parameters("])
-
-
-def has_workers(text: str) -> bool:
-    """Whether a text gives loaders of torch workers in settings."""
-    return _WORKERS.search(code_of(text)) is not None
 
 
 def lacks_workers(text: str) -> bool:

@@ -212,8 +212,6 @@ class TrainedParts:
     def has(self) -> Callable[[str, str], bool]:
         """Whether a part of a file takes part."""
         starts = list(whole(self._project, self._with_derived))
-        if not starts:
-            return lambda *_: False
         reached = self._closure.reach.parts_from(*starts, files=self._members)
         return lambda path, part: bool(part) and reached(path, part)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.callgraph.fact_base import ByFacts, Located
 from detlint.callgraph.trained_parts import TrainedParts, makes_layers
-from detlint.index.facts import MAY_BE, THAWS, UNSEEN_NAMES, UNSET
+from detlint.index.facts import THAWS, UNSEEN_NAMES
 from detlint.models.loading import feeds_by_number
 from detlint.models.training import OF_KERAS
 from detlint.models.varying import (
@@ -65,9 +65,6 @@ class Variation(ByFacts):
                 return Varying(None if foreign else found, foreign, is_trained=True)
         if not foreign:
             found, others = _surest(self._of_all())
-            if trained.is_seen and found is not None and found.fact.doubt:
-                # What calls by hidden names may call, but is not shown to make, says little.
-                return Varying(None, "", is_trained=True)
             foreign = trained.brought if found is None else ""
         if foreign:
             return Varying(None, foreign, is_trained=True)
@@ -140,9 +137,6 @@ class Variation(ByFacts):
     def _trained(self) -> TrainedParts:
         facts = self._base.facts("trained")
         told = [(each.path, each.fact.what) for each in facts]
-        if handed := self.hands_model_on:
-            given = (each.removesuffix(UNSEEN_NAMES) for each in handed.fact.what.split()[1:])
-            told.append((handed.path, " ".join(f"{MAY_BE}{each}" for each in given if each)))
         return TrainedParts(self._closure, told, self._frozen)
 
     def _frozen(self) -> Iterator[tuple[str, str]]:
@@ -235,21 +229,18 @@ class Variation(ByFacts):
 
 
 def _surest(found: Iterator[Located]) -> tuple[Located | None, tuple[Located, ...]]:
-    """The first of some that needs no option which the program leaves off, or else the first, and
-    where that is made under a test, some others like it: those under none go before it."""
+    """The first of some, and where that is made under a test, some others like it: those under none
+    go before it."""
     chosen: list[Located] = []
-    unset: list[Located] = []
     for each in found:
-        if each.fact.doubt == UNSET:
-            unset = unset or [each]
-        elif not chosen or _is_like(chosen[0].fact, each.fact):
+        if not chosen or _is_like(chosen[0].fact, each.fact):
             if each.fact.text not in (one.fact.text for one in chosen):
                 chosen.append(each)
         else:
             break
-        if chosen and (not each.fact.needs or len(chosen) == _MOST):
+        if not each.fact.needs or len(chosen) == _MOST:
             break
-    ordered = sorted(chosen, key=lambda each: bool(each.fact.needs)) or unset
+    ordered = sorted(chosen, key=lambda each: bool(each.fact.needs))
     return (ordered[0], tuple(ordered[1:])) if ordered else (None, ())
 
 
