@@ -70,6 +70,10 @@ def test_arguments_are_seen_by_the_build_alone() -> None:
         pytest.param("RUN a && \\\n # no\n    python a.py", ["python", "a.py"], id="over lines"),
         pytest.param("RUN <<EOF\nset -e\npython a.py\nEOF", ["python", "a.py"], id="a document"),
         pytest.param("RUN bash <<'EOF'\npython a.py\nEOF\nENV A=b", ["python", "a.py"], id="fed"),
+        pytest.param(
+            "RUN sh a\nRUN <<EOF\n#!/usr/bin/env python\nimport a\nEOF", ["sh", "a"], id="no shell"
+        ),
+        pytest.param('RUN ["python", "a\\\\b.py"]', ["python", "a\\b.py"], id="with an escape"),
         pytest.param('RUN ["python", "a.py"]', ["python", "a.py"], id="built in exec form"),
     ],
 )

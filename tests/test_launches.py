@@ -24,6 +24,8 @@ def launch(text: str) -> Launch | None:
         (f"/opt/conda/bin/python -OO {TRAIN}", "python", 1, 1),
         (f"ipython {TRAIN}", "python", 1, 1),
         (f"$LAUNCHER python {TRAIN}", "python", None, None),
+        (f"python $OPTIONS {TRAIN}", "python", 1, 1),
+        (f"srun $OPTIONS python {TRAIN}", "srun", None, None),
         (f"coverage run -p {TRAIN}", "python", 1, 1),
         (f"python -m coverage run --source x {TRAIN}", "python", 1, 1),
         (f"python -m cProfile -o out {TRAIN}", "python", 1, 1),
@@ -115,7 +117,15 @@ def test_code_in_the_command_has_neither() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["ls train.py", "python", "python -", "accelerate config", "pip install a", "coverage html"],
+    [
+        "ls train.py",
+        "python",
+        "python -",
+        "accelerate config",
+        "pip install a",
+        "coverage html",
+        "python -m",
+    ],
 )
 def test_nothing_is_launched(text: str) -> None:
     assert launch(text) is None

@@ -42,6 +42,7 @@ def variables(text: str) -> list[Variable]:
         pytest.param(".ONESHELL:\nt:\n\texport A=b\n\tp", {"A": "b"}, id="or all are one"),
         pytest.param("ifdef X\nexport A = b\nendif\nt:\n\tp", {"A": None}, id="under a condition"),
         pytest.param("ifndef A\nexport A = b\nendif\nt:\n\tp", {"A": "b"}, id="unless it is set"),
+        pytest.param("export A != date\nt:\n\tp", {"A": None}, id="what a command prints"),
         pytest.param("define A\nexport B = c\nendef\nt:\n\tp", {}, id="in a text"),
     ],
 )
@@ -55,6 +56,7 @@ def test_recipes_see(text: str, environment: dict[str, str | None]) -> None:
         pytest.param("t:\n\tp a b", ["a", "b"], id="as it is"),
         pytest.param("t:\n\t@-p a", ["a"], id="quiet and careless"),
         pytest.param("t: ; p a", ["a"], id="behind the rule"),
+        pytest.param(".ONESHELL:\nt:\n\tp a\ns: t", ["a"], id="before another rule"),
         pytest.param("t:\n\tp a \\\n\t\t--b \\\n\t  c", ["a", "--b", "c"], id="over lines"),
         pytest.param("X = 1 2\nt:\n\tp $(X) ${X}", ["1", "2", "1", "2"], id="variables of make"),
         pytest.param("t:\n\tX=1; p $$X $${X}", ["1", "1"], id="variables of the shell"),

@@ -218,6 +218,8 @@ def test_what_starts_a_program_stands_in_front(front: str) -> None:
         pytest.param("C='p a'\neval $C\n", ["a"], id="evaluated"),
         pytest.param('C="p a"\nC="$C b"\neval "$C"', ["a", "b"], id="put together"),
         pytest.param("X=$(p a)", ["a"], id="for what it prints"),
+        pytest.param("cat > x <<EOF && p a\nb\nEOF", ["a"], id="behind a here-document"),
+        pytest.param("set -- a b\nshift\np $1", [None], id="shifted"),
     ],
 )
 def test_shell_text_within_shell_text_is_read(text: str, expected: list[str | None]) -> None:

@@ -94,15 +94,6 @@ class ProgramPurpose(ByFacts):
     def _calls_training(self) -> bool:
         return self._index.told(self._path, "calls training", outputs.calls_training)
 
-    def only_answers(self) -> bool:
-        """Whether nothing in its files trains, nor do its name and what it calls say so; of a
-        program that its name says is for something else, whether nothing that it runs does."""
-        trains, shown = says_training(self._name), self._shown
-        tries = self.measures or roles.is_test(shown)
-        if not trains and not tries and roles.is_other_tool(self._name, shown):
-            return next(self.training(), None) is None
-        return "trains" not in self._base.holders and not self.is_to_train
-
     def only_asks(self) -> bool:
         """Whether it asks a model for answers, and neither trains nor measures one."""
         asks = says_in_code(self._text, ANSWERS) and not outputs.calls_measuring(self._text)

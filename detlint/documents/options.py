@@ -22,7 +22,6 @@ _QUOTES = "\"'"
 _DASHED = "_.-"
 _OVERRIDDEN = "_.-/@"
 _PATHS = "-_.+/"
-_CLOSING = {"{": "}", "(": ")"}
 
 
 class Option(NamedTuple):
@@ -148,22 +147,9 @@ def _spelled(source: Source, word: Word) -> str:
     """What a word is in the source. Of one that is taken out of a longer text, as of a command
     in a string, and not known, only where it begins is."""
     if word.text is None and source.text.endswith("$", word.start, word.end):
-        return source.text[word.start : _expansion_end(source.text, word.end)]
+        name = _identifier(source.text[word.end : word.end + _NEAR])
+        return source.text[word.start : word.end + len(name)]
     return source.text[word.start : word.end]
-
-
-def _expansion_end(text: str, place: int) -> int:
-    """Where an expansion ends whose ``$`` stands before a place: ``$NAME``, ``${NAME:-1}``,
-    ``$(date)``; the place itself where it does not end in its line."""
-    opening = text[place : place + 1]
-    if opening not in _CLOSING:
-        return place + len(_identifier(text[place : place + _NEAR]))
-    depth, line = 0, text.find("\n", place)
-    for end in range(place, len(text) if line < 0 else line):
-        depth += (text[end] == opening) - (text[end] == _CLOSING[opening])
-        if not depth:
-            return end + 1
-    return place
 
 
 def _identifier(text: str) -> str:

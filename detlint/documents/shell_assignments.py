@@ -20,13 +20,10 @@ if TYPE_CHECKING:
 def assign(shell: Shell, node: Node, *, exported: bool = False) -> None:
     """``A=b``, ``A+=b``, ``A=(b c)``."""
     target = node.child_by_field_name("name")
-    if target is None or node.has_error:
-        shell.forget(node)
+    if target is None or target.type != "variable_name" or node.has_error:
+        shell.forget(node)  # one element of an array, too
         return
     name = shell.tree.text(target)
-    if target.type != "variable_name":  # one element of an array
-        shell.scope.forget([name.partition("[")[0]])
-        return
     start, end = shell.tree.start(node), shell.tree.end(node)
     given = node.child_by_field_name("value")
     value = _value(shell, given, end)
@@ -103,8 +100,6 @@ def _appended(old: Value | None, value: Value, start: int) -> Value:
     """``A+=b`` and ``A+=(b)``."""
     unsure = Word(start, start, HOLE)
     if value.words is None:
-        if old is not None and old.words is not None:
-            return Value(unknown(start), (*old.words[:-1], unsure))  # to its first element
         before = unknown(start) if old is None else old.text
         return value._replace(text=before.plus(value.text))
     words: tuple[Word, ...] = (unsure,)

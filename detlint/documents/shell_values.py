@@ -90,7 +90,7 @@ class Values:
             yield Part(unescaped(inner, None))
         elif kind == "string":
             yield from self._quoted(node, node.start_byte + 1, node.end_byte - 1, depth, '"$`\\\n')
-        elif kind in ("concatenation", "command_name", "translated_string"):
+        elif kind in ("concatenation", "command_name"):
             yield from self._joined(node, quoted, depth)
         elif kind == "simple_expansion":
             yield from self._simple(node, quoted)
@@ -111,7 +111,7 @@ class Values:
                 yield from self._parts(child, quoted, depth + 1)
             elif self._tree.text(child) == "$$":
                 yield Part(unknown(self._tree.start(child)))
-            elif node.type != "translated_string":
+            else:
                 yield Part(self._literal(child.start_byte, child.end_byte))
 
     def _literal(self, start: int, end: int) -> Piece:

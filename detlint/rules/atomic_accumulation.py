@@ -162,8 +162,6 @@ class AtomicAccumulation(Rule):
     # CUDA
 
     def visit_Text(self, node: Text) -> None:
-        if self.document.source.kind != CUDA:
-            return
         for addition in additions(node.text):
             place = Word(addition.start, addition.end, None)
             message, advice = _told(addition)

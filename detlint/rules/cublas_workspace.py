@@ -33,8 +33,6 @@ _IDLE = words(
     mem_get_info memory_allocated memory_reserved max_memory_allocated reset_peak_memory_stats
     set_per_process_memory_fraction Event Stream current_stream default_stream ipc_collect"""
 )
-# The first release in which cuBLAS without the variable is no longer refused.
-_UNCHECKED = (2, 13)
 
 
 class CublasWorkspace(Rule):
@@ -169,7 +167,7 @@ class CublasWorkspace(Rule):
         return moves and isinstance(value, str) and value.startswith("cuda")
 
     @classmethod
-    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:
+    def judge(cls, program: Program, settings: Settings) -> Iterator[Finding]:  # noqa: ARG003
         # What runs takes longest to tell, so what settles the matter anywhere comes first.
         if (
             not all(_is_bare(each.fact.text) for each in program.facts("enables", "torch"))
@@ -179,14 +177,11 @@ class CublasWorkspace(Rule):
             or not program.has("places", "cuda")
         ):
             return
-        unset = "which cuBLAS needs to add up in a fixed order"
-        if settings.target_torch < _UNCHECKED:
-            unset = "without which torch refuses the first matrix product on CUDA"
         yield program.finding(
             cls,
             switches[0],
             f"{program.title} turns deterministic algorithms on{program.where(switches[0])} and "
-            f"sets no {_VARIABLE}, {unset}",
+            f"sets no {_VARIABLE}, which cuBLAS needs to add up in a fixed order",
             f"set {_VARIABLE}={_WANTED} before torch is imported, in the script that starts the run"
             f"{'' if program.has_own_guard else ', or by guard.enable(seed=0)'}",
             setting(program.source, _VARIABLE, _WANTED, "torch"),

@@ -133,10 +133,6 @@ class DeterministicOnlyIfEnabled(Rule):
             or scans_rows(found)
         )
         sure = Confidence.POSSIBLE if doubted else self.confidence
-        if doubted and not self.wants(sure):
-            asked = backward and self.others is None
-            if not (asked and operator_gradients.rests_on_others(operators, found)):
-                return
         what = "'s backward" if backward else ""
         place = _PLACES[found.row.devices]
         message = f"{operators.shown(found)}{what}{place} by default {found.row.reason}"

@@ -55,11 +55,6 @@ def _is_for_answers(document: Document) -> bool:
     return named or generates(document)
 
 
-def _has_backward(finding: Finding, program: Program) -> bool:
-    """Whether the file of a finding writes a backward by hand, which is to train."""
-    return "def backward(" in program.source_of(os.path.realpath(finding.path)).text
-
-
 def _settles(program: Program, advice: str) -> bool:
     """Whether a program makes deterministic what some advice is about.
 
@@ -215,22 +210,11 @@ class FlashAttention(Rule):
 
     @classmethod
     def cleared(cls, finding: Finding, program: Program, settings: Settings) -> bool:  # noqa: ARG003
-        if cls._only_answers(finding, program) and _has_backward(finding, program):
-            return False
         return _settles(program, finding.advice) or _is_replaced(finding, program)
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program) -> bool:
-        """What only programs without a training step import has no backward, unless it writes one
-        by hand.
-        """
-        if cls._only_answers(finding, program):
-            return not _has_backward(finding, program)
         return _may_settle(program, finding.advice)
-
-    @staticmethod
-    def _only_answers(finding: Finding, program: Program) -> bool:
-        return program.purpose.only_answers() and os.path.realpath(finding.path) != program.path
 
     @classmethod
     def doubted_by_all(

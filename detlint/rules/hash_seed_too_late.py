@@ -188,8 +188,6 @@ class _Fault(NamedTuple):
 def _faults_of(document: Document) -> Iterator[_Fault]:
     """The settings of the variable that no program sees, or by which hashes differ."""
     named = document.assignments.get(_VARIABLE, ())
-    if not named:
-        return
     started = [
         (command, program(launch))
         for command, launch in launches(document)

@@ -185,10 +185,8 @@ class MissingWorkerInitFn(Rule):
         draw = next(self._draws(loader, workers), None)
         if draw is not None:
             self._tell(loader, draw)
-        elif origins.is_cut:  # it may turn out to be certain
-            self._tell_unseen(loader, Confidence.CERTAIN)
-        elif workers.is_blind or origins.is_spent:
-            self._tell_unseen(loader, Confidence.POSSIBLE)
+        elif origins.is_cut or workers.is_blind or origins.is_spent:
+            self._tell_unseen(loader)
         elif self.others is None and any(self._draws(loader, Workers(origins, ("numpy",)))):
             self.leave(loader.call.call_node)
 
@@ -226,7 +224,7 @@ class MissingWorkerInitFn(Rule):
             return "before 1.9 torch seeds random and torch in a worker"
         return "in a worker torch seeds random, torch and NumPy's global generator"
 
-    def _tell_unseen(self, loader: Loader, confidence: Confidence) -> None:
+    def _tell_unseen(self, loader: Loader) -> None:
         self.report(
             loader.call.call_node,
             f"{loader.name} has no worker_init_fn, and what its workers draw is not to be seen: "
@@ -234,7 +232,7 @@ class MissingWorkerInitFn(Rule):
             advice=f"pass {'' if self.has_own_guard else f'{_CURE}, or '}{_REST}",
             edits=self._fix(loader),
             safe=False,
-            confidence=confidence,
+            confidence=Confidence.POSSIBLE,
         )
 
     def _shown(self, draw: Draw) -> str:

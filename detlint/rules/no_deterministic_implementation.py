@@ -175,9 +175,6 @@ class NoDeterministicImplementation(Rule):
             return  # nothing refuses it, and the result is exact
         if backward and not operator_gradients.is_likely(operators, found):
             sure = Confidence.POSSIBLE
-            others = self.others is None and operator_gradients.rests_on_others(operators, found)
-            if not (others or self.wants(sure)):
-                return
         shown = operators.shown(found)
         if _OF_VOLUMES in shown and self._is_not_asked_for(found.call):
             sure = Confidence.POSSIBLE

@@ -250,7 +250,7 @@ class SetOrder(Rule):
     def _fix(self, reading: Reading) -> tuple[Edit, ...]:
         call, node = reading.by.node, reading.node
         if isinstance(call, ast.Call) and reading.by.code == "call":
-            if call.func is not node and getattr(call.func, "value", None) is node:
+            if getattr(call.func, "value", None) is node:
                 return ()  # x.pop()
             if self.unit.values.callee(reading.by) is not None:
                 return ()  # which may ask more of it than its elements

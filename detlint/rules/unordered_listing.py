@@ -174,9 +174,8 @@ class UnorderedListing(Rule):
         if super().doubted_by_all(finding, programs, linted):
             return True
         path = os.path.realpath(finding.path)
-        if finding.confidence == Confidence.POSSIBLE or path in (each.path for each in programs):
-            return False
-        return linted.is_for_answers(path, finding.row, programs)
+        is_program = path in (each.path for each in programs)
+        return not is_program and linted.is_for_answers(path, finding.row, programs)
 
     def examine(self, offsets: Sequence[int]) -> None:
         told: set[tuple[int, int]] = set()

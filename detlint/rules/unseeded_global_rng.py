@@ -343,8 +343,6 @@ class UnseededGlobalRng(Rule):
         all_asked = settings.bar(cls.code) == Confidence.POSSIBLE
         if not trains and program.purpose.only_checks():
             sure = Confidence.POSSIBLE
-            if not all_asked:
-                return
         if seeds := list(program.facts("seeds", library)):
             first = {(each.path, each.fact.place) for each in seeds if each.fact.doubt == ONCE}
             beside = {(each.path, each.fact.place) for each in seeds}

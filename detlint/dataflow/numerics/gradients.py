@@ -34,7 +34,6 @@ _NEEDED, _UNKNOWN, _SEEMS_NONE, _NONE = (
     frozenset((each,)) for each in (NEEDED, UNKNOWN, SEEMS_NONE, NONE)
 )
 _FEW = 6  # files; what one of many passes to a function says little of what another is given
-_UNOPENED = frozenset((UNKNOWN, "other files may tell"))
 _NOTHING: Facts = frozenset()
 _NAMING = frozenset(("attr", "global"))
 _COMPUTING = frozenset(("augment", "binary", "call", "comprehension"))
@@ -95,14 +94,6 @@ class Gradients(Backwards[Facts]):
             return True
         return self.layers.is_held_still(made) and self.fed(made) != NEEDED
 
-    def rests_on_others(self, op: Op) -> bool:
-        """Whether other files may tell, which are not open."""
-        return self.of(op) >= _UNOPENED
-
-    def is_fed_by_others(self, made: Op) -> bool:
-        """The same of what a layer is called with."""
-        return self.fed_by_all(made) >= _UNOPENED
-
     def join(self, parts: Iterable[Facts]) -> Facts:
         found = _NOTHING
         for each in parts:
@@ -122,10 +113,8 @@ class Gradients(Backwards[Facts]):
 
     def _fed_elsewhere(self, builder: Function) -> Facts:
         """What other files call a layer with that a function gives them."""
-        if builder.class_name or builder.outer is not None:
+        if builder.class_name or builder.outer is not None or self._files is None:
             return _UNKNOWN
-        if self._files is None:
-            return _UNOPENED
         found = (other.fed_by_all(call) for other, call in self._files.calls(self, builder.name))
         return _UNKNOWN | self.join(found)
 
@@ -245,7 +234,7 @@ class Gradients(Backwards[Facts]):
     def _elsewhere(self, name: str, op: Op) -> Facts:
         """What a parameter of a function, or of a class' ``forward``, is given in other files."""
         if self._files is None:
-            return _UNOPENED
+            return _UNKNOWN
         is_layer = bool(op.function.class_name)
         return _UNKNOWN | self.join(
             other.fed_by(call, op) if is_layer else other.argument(call, op)

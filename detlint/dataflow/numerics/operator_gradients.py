@@ -149,16 +149,6 @@ def _is_a_part(operators: Operators, found: Match) -> bool:
     return inherits and (asked or kept) and is_of_module(found.call)
 
 
-def rests_on_others(operators: Operators, found: Match) -> bool:
-    """Whether other files may show that a gradient comes, which are not open."""
-    if is_doubted(found):
-        return False
-    asked = operators.gradients.rests_on_others
-    if not found.only_makes:
-        return any(map(asked, _given(found)))
-    return operators.gradients.is_fed_by_others(found.call)
-
-
 def may_be_trained(operators: Operators, found: Match) -> bool:
     """The same, where a layer that nobody sees called counts, and what is not known of in a
     class of layers."""
