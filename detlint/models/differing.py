@@ -90,6 +90,9 @@ CALLS = {
         """
     ),
 }
+# What starts another program and goes on at once, and what waits until that has ended.
+BEGINNING = words("Popen create_subprocess_exec create_subprocess_shell posix_spawn posix_spawnp")
+ENDING = (".wait(", ".wait3(", ".communicate(", ".poll(", "waitpid(", ".returncode", "stdout.read")
 # Libraries of which all that is called measures the machine, but for what stands above.
 MEASURING_LIBRARIES = ("psutil.", "pynvml.", "GPUtil.", "gpustat.")
 # What of these stays the same on one machine.
@@ -170,6 +173,8 @@ TEXTS = {
     "SC_AVPHYS_PAGES": "LOAD",
 }
 
+# Variables of the environment that a launcher, a batch system or a shell sets anew in each run.
+VARIABLES = words("MASTER_PORT TORCHELASTIC_RUN_ID RANDOM SRANDOM SLURM_JOB_ID PBS_JOBID LSB_JOBID")
 # What makes a generator or seeds one, and asks the system where it is given nothing.
 UNSEEDED = words(
     """

@@ -128,11 +128,11 @@ def _other(found: Samples) -> str:
 
 
 def _agreeing(situation: Situation) -> str:
-    events = situation.parting.steps[0].events
-    if not any(each.kind == "generator" for each in events):
+    parting = situation.parting
+    if not any(parting.pair.back(0, "generator", parting.pair.places(parting.position)[0])):
         return "No generator was recorded here. "
     if not situation.generators:
-        has_workers = any(each.phase == "workers" for each in events)
+        has_workers = any(each.phase == "workers" for each in parting.steps[0].events)
         more = "; those of the loader's workers are not recorded" if has_workers else ""
         return f"Every recorded generator agrees{more}. "
     return f"Not the same either: {named_generators(situation.generators)}. "

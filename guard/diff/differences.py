@@ -20,6 +20,7 @@ class Source(Enum):
     PROCESS = "the number of a process or a thread"
     LOAD = "the load of the machine"
     DRAWN_NAME = "a name that is drawn anew in each run"
+    VARIABLE = "a variable of the environment that is set anew in each run"
     STRING_HASH = "hashes of strings"
     OBJECT_ADDRESS = "addresses of objects"
     LISTING = "the order of a directory listing"

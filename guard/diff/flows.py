@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from detlint.models import differing
 from detlint.models.completions import SHARING
 from detlint.models.files import LOGS
 from guard.diff import Source, sources
@@ -136,6 +137,11 @@ class Flows:
         self._writing = {each.process for each in writing}
         setting = [each for each in nodes if sources.variable_names(each.statement)]
         self._writers = sorted({*writing, *setting}, key=lambda each: each.order)
+        ending = (e for e in nodes if any(part in e.statement.text for part in differing.ENDING))
+        self._ending = [each.order for each in ending]
+        blocks = [e for e in reversed(nodes) if e.statement.kind == "AsyncWith"]
+        self._blocks = {frame_of(e): [e] for e in blocks if sources.waits(e.statement)}
+        self._ended = {each.within.role: each.order for each in nodes}  # when its last one did
         self._drawers = [e for e in nodes if sources.calls(e.statement, sources.DRAWN_NAMES)]
         self._handlers = [each for each in nodes if each.is_on_a_signal and each.statement.writes]
         # by name, those of classes that are made anew for each object, and dicts for each key
@@ -162,6 +168,9 @@ class Flows:
         also |= traits.TURNS * self._states.is_of_others(node)
         also |= traits.MOVES * self._states.draws(node)
         also |= traits.ALONE * self._writers_of.is_alone(node)
+        if len(self._writing - {node.process}) > 1 and sources.tells_file_time(node.statement):
+            is_key = any("key=" in each.statement.text for each in node.around())
+            also |= traits.LATEST * (is_key or node.branches)
         if self.left:  # also of what was opened there, and is gone through here
             nodes = (node, *self.makers(node))
             also |= traits.LEFT * any(e.stands_at(place) for e in nodes for place in self.left)
@@ -192,6 +201,7 @@ class Flows:
             self._follow_extra(node)
             return
         if not _THROWN.isdisjoint(node.raised):  # by another statement, which decides
+            node.origins = frozenset(self._blocks.get(frame_of(node), ()))
             return
         gives = self._changed(node)
         effects = self._states.is_moved(node) or bool(gives or node.raised)
@@ -245,7 +255,7 @@ class Flows:
         """What only one run did has the origins of what decided it."""
         node.is_tainted = True
         cause = node.cause
-        if cause is not None and _THROWN.isdisjoint(cause.raised):
+        if cause is not None and (cause.origins or _THROWN.isdisjoint(cause.raised)):
             # one that has not ended yet decides what is done within
             node.origins = cause.origins or (NOTHING if cause.is_tainted else self._of(cause))
             if self._is_fresh(node):  # whoever does it has another one
@@ -402,17 +412,24 @@ class Flows:
         nothing else leads from one to the other. Of several threads, each may have been first; what
         one writes, others may change while it does."""
         found = list(self.wrote(node)) or self._started(node)
-        roles = {each.within.role for each in found}
-        several = [each for each in found if each.is_beside_others and len(roles) > 1]
+        several = [each for each in found if each.is_beside_others]
+        several = several if len({each.within.role for each in several}) > 1 else []
         for each in found:
             each.origins = each.origins or self.behind(each)
             if self._is_fresh(each) or sources.calls(each.statement, sources.PROGRAMS):
+                is_block = each.statement.kind == "With"  # which waits for it at its end
+                if sources.calls(each.statement, differing.BEGINNING) and not is_block:
+                    is_over = any(each.order <= ended < node.order for ended in self._ending)
+                    self._late[each] = traits.UNFINISHED * (not is_over)
                 each.origins = each.origins or frozenset((each,))
             if sources.moves_file(each.statement):
                 each.origins = each.origins or self._of_file(each)
             if each.origins:
                 return each.origins | {*several[:1]}
-        return frozenset((several or [each for each in found if each.is_in_thread])[:1])
+        late = [] if several else [e for e in found if e.process != "main"]
+        late = [each for each in late if self._ended[each.within.role] > node.order]
+        self._late |= dict.fromkeys(late, traits.UNFINISHED)
+        return frozenset((several or [each for each in found if each.is_in_thread] or late)[:1])
 
     def _of_content(self, node: Node, found: Origins) -> Origins:
         """Where the names of files alone differ that a statement is given, of what wrote these."""

@@ -46,11 +46,12 @@ VARYING[Source.READINESS] |= ASKING
 # What gives up after some time, where it is given one; numbers by place mean that in the second.
 _WAITING = {
     *("get", "put", "join", "result", "exception", "recv", "wait", "wait_for", "acquire"),
-    *("select", "communicate", "get_message"),
+    *("select", "communicate", "get_message", "as_completed", "asyncio.timeout"),
 }
 STATES = {"empty", "full"}  # of a queue
-_OF_OTHERS = {"wait", "wait_for", "select", "put"}  # whose first argument is what they are about
-_PLACES = {"join": 0, "result": 0, "wait": 1, "wait_for": 1, "select": 3}  # of their limits
+_OF_OTHERS = {"wait", "wait_for", "as_completed", "select", "put"}  # about their first argument
+_PLACES = dict.fromkeys(("wait", "wait_for", "as_completed"), 1)  # of their limits
+_PLACES |= {"join": 0, "result": 0, "timeout": 0, "select": 3}
 _AMBIGUOUS = {"join", "select"}  # also of texts and of tables, whose first argument is no number
 _LOCKING = {"wait", "acquire"}  # what waits for others, or asks whether it has to
 # What reads the state of a generator.
@@ -417,7 +418,7 @@ def is_limited(call: ast.Call, name: str, *, alone: bool = False) -> bool:
     alone  whether it is all of a statement, which says that ``join`` is none of a text's
     """
     last = name.rpartition(".")[2]
-    found = _limits(call, last, alone) if last in _WAITING else []
+    found = _limits(call, last, alone) if _is_one(name, _WAITING) else []
     return any(not isinstance(each, ast.Constant) or each.value is not None for each in found)
 
 

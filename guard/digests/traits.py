@@ -56,6 +56,8 @@ TIMED = 4194304  # a file that tells the time
 NUMBERED = 524288  # one that tells the numbers of processes
 LAID = 1048576  # one that tells where memory lies
 STARTED = 2097152  # another program
+UNFINISHED = 8388608  # what is not over, in another process, when the file that it writes is read
+LATEST = 16777216  # the time of a file, where several other processes write some
 ALONE = 65536  # what one thread writes, and others only read meanwhile
 DRAWN = 8  # a name that was drawn anew in each run, and is told as the same in both
 # By what it tells that is another in each run: a file of the system, or an object.

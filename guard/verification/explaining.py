@@ -40,6 +40,7 @@ from guard.verification.suspects import (
     OF_CIRCUMSTANCES,
     SAVED,
     TOGETHER,
+    UNFINISHED,
     meaning,
 )
 
@@ -107,6 +108,7 @@ def suspect(node: Node, traits: Traits, circumstance: str = "") -> Suspect:
     shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
     found = origin_of(node, traits, circumstance)
     does = "was decided otherwise" if node.branches else "gave something else"
+    does = "had written more or less" if traits.read & trait.UNFINISHED else does
     message, fits = f"`{shown}` {does} in each run", found.fits or found.source.value
     if found.source is Source.NOT_SHOWN:
         return Suspect("", message, node.file, statement.line, _of_reads(node))
@@ -135,6 +137,12 @@ def _named(path: Path) -> str:
 def _origins(node: Node, traits: Traits, circumstance: str) -> Iterator[Origin]:
     """What it may be that differs, the surest first."""
     statement, shown = node.statement, f"`{node.statement.text}`"
+    if traits.read & trait.UNFINISHED:
+        what = f"nothing waits for {shown} before a file is read that it may still write"
+        yield Origin(Source.READINESS, what, is_sure=False, fits=UNFINISHED)
+    if traits.read & trait.LATEST:
+        what = f"{shown} asks which file was written last, of those that several write"
+        yield Origin(Source.THREAD_ORDER, what, is_sure=False, fits=FIRST)
     yield from sorted((*_of_calls(statement), *_of_names(statement)), key=_rank)
     for bits, source in sources.OF_FILES.items():
         if traits.read & bits and not sources.waits(statement):
@@ -168,6 +176,8 @@ def _of_the_rest(statement: Statement) -> Iterator[Origin]:
         yield Origin(source, f"{name}, which {shown} hands on", is_sure=False)
     if sources.calls(statement, differing.STATS) and ".st_" not in statement.text:
         yield Origin(Source.CLOCK, f"the times of a file, in {shown}", is_sure=False)
+    for name in sorted(sources.variable_names(statement) & differing.VARIABLES):
+        yield Origin(Source.VARIABLE, name, is_sure=False)
 
 
 def _of_memory(shown: str, traits: Traits) -> Iterator[Origin]:
@@ -292,7 +302,7 @@ def _of_calls(statement: Statement) -> Iterator[Origin]:
     """What calls give."""
     for name, line in zip(statement.calls, statement.lines, strict=True):
         source = sources.source_of(name)
-        is_limited = name.endswith((".wait", ".select")) and sources.waits(statement)
+        is_limited = source is Source.THREAD_ORDER and sources.waits(statement)
         if source is not None and name not in sources.BUILTINS and not is_limited:
             yield Origin(source, f"{name}()", line)
 
@@ -421,10 +431,9 @@ def _last_names(node: Node) -> set[str]:
 OF_REASONS = {
     **{each.value: each for each in Source},
     **dict.fromkeys((FROM_A_THREAD, IN_A_TASK, TOGETHER, ANY_RANK, FIRST), Source.THREAD_ORDER),
-    **dict.fromkeys((AMONG_PROCESSES, BEGUN), Source.READINESS),
+    **dict.fromkeys((AMONG_PROCESSES, BEGUN, UNFINISHED), Source.READINESS),
     IN_A_QUERY: Source.ENTROPY,
-    LOST: Source.STATE,
-    SAVED: Source.STATE,
+    **dict.fromkeys((LOST, SAVED), Source.STATE),
 }
 # What a line may depend on, where the runs differ in equal circumstances: an order by hashes that
 # does not hang on the seed of these hangs on addresses.
@@ -433,19 +442,10 @@ _IN_EQUAL_CIRCUMSTANCES: dict[Source | None, Source | None] = {
     Source.LISTING: None,
     Source.UNWRITTEN_MEMORY: None,
 }
-_OF_OPERATORS = {
-    Cause.KERNEL: Source.KERNEL,
-    Cause.GENERATOR: Source.GENERATOR,
-    Cause.UNWRITTEN_MEMORY: Source.UNWRITTEN_MEMORY,
-}
+_OF_OPERATORS = {Cause[e]: Source[e] for e in ("KERNEL", "GENERATOR", "UNWRITTEN_MEMORY")}
 # What differs in each run, so that runs differ by it whatever the circumstances; of a clock, at
 # least its seconds.
-FREE = frozenset(
-    (
-        *(Source.CLOCK, Source.ENTROPY, Source.PROCESS, Source.LOAD, Source.DRAWN_NAME),
-        Source.OBJECT_ADDRESS,
-    )
-)
+FREE = {*sources.VALUES, Source.DRAWN_NAME, Source.VARIABLE} - {Source.STRING_HASH}
 
 
 def circumstance_of(shown: Shown | None) -> str:

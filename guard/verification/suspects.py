@@ -39,6 +39,7 @@ IN_A_TASK = "a generator of whichever process is given the task"
 IN_A_QUERY = "what a database draws"
 AMONG_PROCESSES = "what processes share, and change at any time"
 BEGUN = "what is only begun"
+UNFINISHED = "a file that another process is still writing"
 SET = "the program sets it itself"
 SAVED = "what becomes of the state that was lost"
 WHOLE = " See that it is saved whole, and that nothing of it is left out or emptied there."
@@ -65,6 +66,8 @@ REMEDIES = {
     Source.LOAD: "Take a fixed number in the place of what is measured of the machine.",
     Source.DRAWN_NAME: "Name it by what is the same in each run, such as a running number: "
     "tempfile and SharedMemory draw another name in each.",
+    Source.VARIABLE: "Take a fixed number in its place, such as an option of the program: what "
+    "starts a job sets its port, its number or RANDOM anew in each run.",
     Source.STRING_HASH: "Sort what comes out of a set of strings, or of dates and objects that "
     "hash as strings do, and use zlib.crc32 or hashlib in the place of hash(); "
     "`python -m guard run` fixes PYTHONHASHSEED.",
@@ -97,7 +100,7 @@ ADVICE = {
     Source.THREAD_ORDER.value: _RESULTS,
     TOGETHER: _PARTS,
     FIRST: "Let the number of the thread or process decide, as in `if number == 0`: which comes "
-    "first at a barrier or a lock is another one in each run.",
+    "first at a barrier or a lock, or writes a file last, is another one in each run.",
     ANY_RANK: "Name the rank to receive from: dist.recv(tensor, src=rank).",
     IN_A_TASK: "Let each task make its generator from its own number, as in "
     "np.random.default_rng([seed, task]), and not each process: which process is given which task "
@@ -107,6 +110,8 @@ ADVICE = {
     AMONG_PROCESSES: "What processes or ranks count together, or ask of each other, is a race: "
     "compute it from the step, the rank or the index, or wait at a barrier until all have written.",
     BEGUN: "Call work.wait() before what it gives is read: async_op=True only begins it.",
+    UNFINISHED: "Wait for it before its file is read, by .wait(), .communicate() or .join(), and "
+    "check its return code; or have it write under another name, and rename that at its end.",
     SET: "The program sets it itself: give it the same value in each run there, and not one that "
     "is measured or read from the machine.",
 }
@@ -196,6 +201,7 @@ _PUTS = "{}() in a thread or process: whichever comes first is first"
 _TAKES = "{}() gives what a thread or process has put there first"
 _PUTS_ALONE = "{}() in a thread or process, which may come before others ask for it or after"
 _ASKS = "`{}` is asked here, and something is decided by it"
+_WAITS = "`{}` waits for a limited time, and more or less may be done by then"
 _WRITES = "a part of {} is written in a thread, where others may read or write it meanwhile"
 _GROWS = "{} grows in threads, in the order they come to it"
 _BEGUN = "{}(async_op=True) is begun, and nothing waits until it is done"
@@ -486,6 +492,8 @@ def _timed(text: Text, cause: Cause) -> Iterator[Line]:
         yield Line(rank, poll.path, poll.line, _ASKS.format(poll.text), Source.READINESS.value)
     for path, line, call in text.measured:
         yield Line(_SURE, path, line, _ASKS.format(call), Source.LOAD.value)
+    for path, line, call in text.limited:  # last: most limits are long enough
+        yield Line(_SURE + 4, path, line, _WAITS.format(call), Source.READINESS.value)
     for path, line, name in text.timers:
         what = f"{name}() has a signal handled when a time is over, whatever runs then"
         yield Line(_SURE, path, line, what, Source.CLOCK.value)

@@ -240,6 +240,12 @@ class Text:
                 yield path, call.lineno, name
 
     @property
+    def limited(self) -> Iterator[tuple[str, int, str]]:
+        """Files, lines and calls that wait for others, and for a limited time."""
+        found = (each for each in self._calls if sources.is_limited(each.call, each.full))
+        return ((each.path, each.call.lineno, ast.unparse(each.call)) for each in found)
+
+    @property
     def handlers(self) -> Iterator[tuple[str, int, str]]:
         """Files, lines and calls that have a signal handled which comes by what the program itself
         has begun: a child that ends, a timer."""
@@ -267,11 +273,11 @@ class Text:
     @cached_property
     def polls(self) -> list[Poll]:
         """What is decided by how far threads or processes have come."""
-        if not (self.threads or self.threads.working):
-            return []
+        starts = "" if self.threads or self.threads.working else "asyncio."  # coroutines
         functions = (each for tree in self._all for each in _all(tree, *_FUNCTIONS))
         own = {each.name for each in functions}
-        asked = (each for each in self._calls if sources.asks_others(each.call, each.full))
+        known = (each for each in self._calls if each.full.startswith(starts))
+        asked = (each for each in known if sources.asks_others(each.call, each.full))
         given = (each for each in asked if last_of(each.call.func) not in own)
         spans = [
             (each.unit.source.path, span(each.node)) for each in self.threads.working if each.node

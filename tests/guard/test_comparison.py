@@ -188,6 +188,20 @@ def test_workers_of_a_loader_are_named_where_there_are_any(
     assert ("; those of the loader's workers are not recorded" in found.why) is bool(by)
 
 
+def test_generators_that_did_not_move_since_were_recorded(tmp_path: Path) -> None:
+    def moved(events: list[Event], number: int) -> list[Event]:
+        return [each for each in events if each.kind != "generator" or not number]
+
+    def none(events: list[Event], _: int) -> list[Event]:
+        return [each for each in events if each.kind != "generator"]
+
+    for edit, says in ((moved, "Every recorded generator agrees"), (none, "No generator was")):
+        folder = tmp_path / edit.__name__
+        folder.mkdir()
+        other = chained(altered("batch", None, 3), edit)
+        assert says in parted(folder, {"edit": edit}, {"edit": other}).why
+
+
 def test_another_environment_is_the_cause_only_of_what_nothing_else_explains(
     tmp_path: Path,
 ) -> None:

@@ -216,6 +216,12 @@ EXPRESSIONS = {
         torch.get_rng_state()
         torch.initial_seed()
     """,
+    Source.VARIABLE: """
+        os.environ['MASTER_PORT']
+        int(os.environ.get('SLURM_JOB_ID', 0))
+        f"{os.getenv('TORCHELASTIC_RUN_ID')}-{rank}"
+        random.Random(os.environ['RANDOM'])
+    """,
     Source.DRAWN_NAME: """
         tempfile.mkdtemp()
         tempfile.mkstemp()[1]
@@ -252,6 +258,11 @@ EXPRESSIONS = {
         items.qsize()
         items.get_nowait()
         items.get(timeout=1)
+        asyncio.wait(jobs, timeout=1)
+        asyncio.wait_for(job, 1)
+        asyncio.timeout(1)
+        concurrent.futures.wait(jobs, 1)
+        list(concurrent.futures.as_completed(jobs, timeout=1))
         threading.active_count()
         multiprocessing.active_children()
         asyncio.all_tasks()
@@ -302,6 +313,9 @@ EXPRESSIONS = {
         open('/proc/cpuinfo').read()
         os.readlink('/proc/self/exe')
         os.getcwd()
+        os.environ['MASTER_ADDR']
+        settings['MASTER_PORT']
+        asyncio.timeout(None)
         os.path.exists('a')
         Path('a').stat().st_size
         sys.version_info

@@ -1484,6 +1484,32 @@ def test_who_waits_no_longer_is_told_and_not_what_was_cancelled(tmp_path: Path) 
     assert origins(found, 14) == {10}
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.timeout came with Python 3.11")
+def test_a_block_with_a_limit_is_told_and_not_what_it_has_cancelled(tmp_path: Path) -> None:
+    text = """
+        import asyncio
+
+        async def limited():
+            rows = []
+            try:
+                async with asyncio.timeout(0.2):
+                    for number in range(3):
+                        await asyncio.sleep(SECONDS())
+                        rows.append(number)
+            except TimeoutError:
+                rows.append(-1)
+            return rows
+
+        got = asyncio.run(limited())
+    """
+    seconds = (partial(float, 0.01), partial(float, 20))
+    found = flows(tmp_path, textwrap.dedent(text), SECONDS=seconds)
+
+    assert origins(found, 15) == {7}
+    (node,) = found.tainted[-1].origins
+    assert origin_of(node, found.traits(node)).source is Source.READINESS
+
+
 def test_a_part_that_is_changed_by_a_computed_key_is_followed(tmp_path: Path) -> None:
     text = """
         table = [[] for _ in range(2)]

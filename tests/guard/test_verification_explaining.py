@@ -32,7 +32,7 @@ from guard.diff import (
     report,
 )
 from guard.diff.slices import slice_of
-from guard.diff.sources import source_of, stamps, varies
+from guard.diff.sources import source_of, stamps, tells_file_time, varies
 from guard.diff.statements import Calling, Node
 from guard.digests.generators import NONE
 from guard.digests.traits import (
@@ -74,6 +74,7 @@ from guard.verification.suspects import (
     FROM_A_THREAD,
     IN_A_QUERY,
     TOGETHER,
+    UNFINISHED,
 )
 
 PREPARED = """\
@@ -461,6 +462,90 @@ def test_a_file_that_nothing_wrote_may_be_of_a_program_that_was_started(
     assert origin_of(origin, found.traits(origin)).source is source
 
 
+@pytest.mark.parametrize(
+    ("started", "waits", "source"),
+    [
+        ("job = {}", "", Source.READINESS),
+        ("with {}:\n        pass", "", Source.PROGRAM),
+        ("job = {}", "job.wait()", Source.PROGRAM),
+        ("{}.communicate()", "", Source.PROGRAM),
+    ],
+)
+def test_a_program_that_nothing_waits_for_may_still_write(
+    started: str, waits: str, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    began = started.format("subprocess.Popen('od -N4 /dev/urandom > rows.txt', shell=True)")
+    text = f"""\
+    import os, pathlib, subprocess, time; pathlib.Path("rows.txt").unlink(missing_ok=True)
+    {began}
+    {waits}
+    while not os.path.exists("rows.txt") or not os.path.getsize("rows.txt"): time.sleep(0.01)
+    a = pathlib.Path("rows.txt").read_bytes()
+    if "job" in globals(): job.wait()
+    """
+    found = flows(tmp_path, textwrap.dedent(text))
+    (origin,) = next(
+        each for each in found.tainted if each.statement.text.startswith("a =")
+    ).origins
+    told = origin_of(origin, found.traits(origin))
+    assert (origin.statement.line, told.source) == (2, source)
+    line = suspect(origin, found.traits(origin))
+    is_open = source is Source.READINESS
+    assert ("had written more or less in each run: nothing waits for it" in line.message) is is_open
+    assert ADVICE[line.fits].startswith("Wait for it before its file is read") is is_open
+
+
+BESIDE = """\
+import multiprocessing, os, time
+fork = multiprocessing.get_context("fork")
+def write(name):
+    with open(name, "w") as file:
+        for row in range(20):
+            print(row, file=file, flush=True)
+            time.sleep(0.02)
+names = ["rows.txt", "more.txt"][:COUNT]
+for name in names:
+    os.path.exists(name) and os.remove(name)
+jobs = [fork.Process(target=write, args=(name,)) for name in names]
+for job in jobs: job.start()
+"""
+
+
+def test_a_process_may_still_write_what_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f"{BESIDE}time.sleep(SECONDS())\nwith open('rows.txt') as file:\n    a = file.read()\n"
+    seconds = (partial(float, 0.1), partial(float, 0.25))
+    found = flows(tmp_path, f"{text}jobs[0].join()\n", SECONDS=seconds, COUNT=(1, 1))
+    (origin,) = next(
+        each for each in found.tainted if each.statement.text.startswith("a =")
+    ).origins
+    told = origin_of(origin, found.traits(origin))
+    assert origin.statement.text.startswith(("with", "print"))
+    assert (told.source, told.fits) == (Source.READINESS, UNFINISHED)
+
+
+@pytest.mark.parametrize(
+    ("count", "picks", "source"),
+    [
+        (2, "a = max(names, key=os.path.getmtime)", Source.THREAD_ORDER),
+        (2, "a = max(names, key=lambda e: os.stat(e).st_mtime_ns)", Source.THREAD_ORDER),
+        (2, "a = os.stat(names[0]).st_mtime_ns", Source.CLOCK),
+        (1, "a = max(names, key=lambda e: os.stat(e).st_mtime_ns)", Source.CLOCK),
+    ],
+)
+def test_the_latest_of_files_is_that_of_the_process_that_ends_last(
+    count: int, picks: str, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f"{BESIDE.replace('range(20)', 'range(2)')}for job in jobs: job.join()\n{picks}\n"
+    found = flows(tmp_path, text, COUNT=(count, count))
+    node = next(each for each in found.nodes if tells_file_time(each.statement))
+    assert origin_of(node, found.traits(node)).source is source
+
+
 def test_a_seed_is_followed_through_the_generator(tmp_path: Path) -> None:
     text = "import time, torch\nseed = time.time_ns()\ntorch.manual_seed(seed)\na = torch.rand(3)\n"
     found = flows(tmp_path, text)
@@ -573,6 +658,7 @@ def test_what_threads_change_together_is_named(begun: str, change: str, tmp_path
         ("a = db.execute('SELECT x FROM t ORDER BY random()')", IN_A_QUERY, "a query"),
         ("a = counter.value", AMONG_PROCESSES, "barrier"),
         ("counter.value += 1", TOGETHER, "keep its own part"),
+        ("a = os.environ['MASTER_PORT']", Source.VARIABLE.value, "what starts a job sets its port"),
     ],
 )
 def test_what_to_do_follows_how_it_comes_about(text: str, fits: str, says: str) -> None:

@@ -455,6 +455,36 @@ def test_what_is_decided_by_how_far_a_thread_has_come(
     assert not Text(map(str, files)).polls
 
 
+LIMITED = """\
+import asyncio
+from asyncio import timeout
+from concurrent.futures import as_completed
+async def read(jobs):
+    done, late = await asyncio.wait(jobs, timeout=LIMIT)
+    return [job.result() if job in done else 0 for job in jobs]
+async def read_one(job):
+    return await asyncio.wait_for(job, LIMIT)
+async def read_all(jobs):
+    async with timeout(LIMIT):
+        return [await job for job in jobs]
+def read_now(jobs):
+    return [job.result() for job in as_completed(jobs, timeout=LIMIT)]
+"""
+
+
+@pytest.mark.parametrize(("limit", "lines"), [("LIMIT", [5, 8, 10]), ("None", [])])
+def test_a_limited_wait_may_be_it_where_nothing_else_is_known(
+    limit: str, lines: list[int], tmp_path: Path
+) -> None:
+    path = str(write(tmp_path / "train.py", LIMITED.replace("LIMIT", limit)))
+    told = lines_of((), Cause.BATCH_CONTENT, "none", [path])
+    assert [(each.line, each.fits) for each in told] == [(line, READY_BY) for line in lines]
+    difference = Difference(0, 0, "training", None, None, Cause.BATCH_CONTENT, "")
+    found = explanation(Known(difference, None, "none", told, None))
+    source = Source.READINESS if lines else Source.NOT_SHOWN
+    assert (found.source, found.confidence) == (source, Confidence.POSSIBLE)
+
+
 WAITED = """\
 import threading
 def work(rows):
