@@ -5334,3 +5334,88 @@ def sorted_by_rest(d):
     names = sorted(os.listdir(d), key=lambda name: int(name[6:-4]))
     others = sorted(os.listdir(d), key=lambda name: (name[:2], name))
     return [np.load(os.path.join(d, name)) for name in names + others]
+
+
+# Containers that a loop fills, and what is asked of them
+
+
+def words_until_enough(d):
+    seen = set()
+    for name in os.listdir(d):  # DET203
+        seen.update(words_of(name))
+        if len(seen) > 100:
+            break
+    return seen
+
+
+def sizes_until_enough(d):
+    sizes = {}
+    for name in os.listdir(d):  # DET203
+        sizes[name] = os.path.getsize(name)
+        if len(sizes) > 100:
+            break
+    return sizes
+
+
+def a_list_for_each(d, names):
+    found = {name: [] for name in names}
+    for name in os.listdir(d):
+        found[name].append(load(name))
+    return [each for rows in found.values() for each in rows]
+
+
+def lists_by_part(d):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        found[name[:3]] = found.get(name[:3], [])
+        found[name[:3]] += [name]
+    return found
+
+
+def first_by_part(d):
+    found = {}
+    for name in os.listdir(d):  # DET203
+        if name[:3] not in found.keys():
+            found[name[:3]] = name
+    return [found[each] for each in sorted(found)]
+
+
+def first_by_part_for_others(d, found):
+    for name in os.listdir(d):  # DET203
+        if name[:3] not in found:
+            found[name[:3]] = name
+
+
+def length_by_part(d):
+    groups = defaultdict(list)
+    for name in os.listdir(d):
+        groups[name[:3]].append(name)
+    return len(groups.get("abc"))
+
+
+def but_the_first(d):
+    names = os.listdir(d)  # DET203
+    del names[0]
+    return names
+
+
+def with_another_key(d):
+    found = {name: load(name) for name in os.listdir(d)}
+    return {**found, "mean": mean_of(found)}["mean"]
+
+
+def most_frequent_words(d):
+    counts = Counter()
+    for name in os.listdir(d):  # DET203
+        counts.update(words_of(name))
+    return sorted(counts.items(), key=lambda item: -item[1])
+
+
+class Totals:
+    def measured(self, d):
+        for name in os.listdir(d):
+            self.size += os.path.getsize(os.path.join(d, name))
+
+    def added_up(self, d):
+        for name in os.listdir(d):  # DET203
+            self.mean += load(name).mean()

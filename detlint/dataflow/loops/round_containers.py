@@ -73,13 +73,10 @@ class Containers(Judge):
         return any(name.startswith(files.HASHES) for name in self._values.called(made))
 
     def _updated(self, op: Op, owner: Op, call: Op) -> Iterator[Use]:
-        types = self._values.types(owner)
-        if lattice.are(types, "set"):
-            if self._round.stops:
-                yield from looped(op)
-        elif self._round.is_unique_match(op):
+        commutes = lattice.are(self._values.types(owner), "set") and not self._round.stops
+        if commutes or self._round.is_unique_match(op):
             return
-        elif self._adds_in_order(owner):
+        if self._adds_in_order(owner):
             yield from looped(op, assumed=self._orders.messages.is_compared(owner))
         elif self._has_same_keys(call):
             yield from looped(op)

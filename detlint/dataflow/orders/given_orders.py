@@ -125,12 +125,9 @@ class GivenOrders:
         self, call: Op, keyword: str | None, value: Op, flow: Flow, order: Order
     ) -> Iterator[Use]:
         judge = getattr(self, f"_if_{order.value}", None)
-        if flow.rows and keyword == "*":
-            flow = flow.inner
-        elif flow.rows and self._orders.joins_lists(call):
+        if flow.rows and self._orders.joins_lists(call):
             yield from self._orders.follow(call, flow.inner)
-            return
-        if judge is not None:
+        elif judge is not None:
             yield from judge(call, keyword, value, flow)
 
     def _if_keeps(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
