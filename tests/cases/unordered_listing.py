@@ -5419,3 +5419,33 @@ class Totals:
     def added_up(self, d):
         for name in os.listdir(d):  # DET203
             self.mean += load(name).mean()
+
+
+def only_asked_whether_there_is_one(d):
+    last = None
+    for name in os.listdir(d):
+        last = name
+    if last is None:
+        raise ValueError(d)
+
+
+def into_files(d, files):
+    for name in os.listdir(d):  # DET203
+        files[name[:3]].write(load(name))
+
+
+def sorted_in_parts(d):
+    groups = {"a": [], "b": []}
+    for name in os.listdir(d):
+        groups[name[:1]].append(name)
+    for each in groups.values():
+        each.sort()
+    return [x for rows in groups.values() for x in rows]
+
+
+def the_last_words(d):
+    words = set()
+    for name in os.listdir(d):  # DET203
+        words = set(words_of(name))
+    return words
+

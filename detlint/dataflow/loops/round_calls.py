@@ -120,8 +120,6 @@ class Calls(Judge):
             if name in files.WRITERS:
                 place = files.WRITERS[name]
                 return len(call.args) > place + 1 and call.args[place + 1] in self._round.own
-            if name.startswith(files.ON_FILES):
-                return True
         function = call.args[0]
         if function.code == "attr" and function.args[0] in self._round.own:
             owner = function.args[0]

@@ -163,7 +163,7 @@ def expects_one(values: Values, call: Op) -> bool:
     if call.code != "call":
         return False
     below = _below(call)
-    if any(listings.is_temporary(name) for each in below for name in _names(each)):
+    if any(listings.is_temporary(name) for each in below for name in each.function.names_of(each)):
         return True  # what was unpacked or written there is known to the code around
     if not matches(values, call):
         return False
@@ -182,7 +182,7 @@ def _writes_one(values: Values, listed: Op, ending: str) -> bool:
 
     def names(op: Op) -> set[str]:
         own = (each for each in islice(behind(op), _MOST) if not values.qualified(each))
-        return {name.rpartition(".")[2] for each in own for name in _names(each)}
+        return {name.rpartition(".")[2] for each in own for name in each.function.names_of(each)}
 
     places = [
         call.args[1 + place]
@@ -211,12 +211,6 @@ def finds_code(values: Values, op: Op) -> bool:
     return bool(calls) and all(
         not listings.FINDING_CODE.isdisjoint(values.called(each)) for each in calls
     )
-
-
-def _names(op: Op) -> Iterator[str]:
-    if op.code in ("attr", "global"):
-        yield str(op.name)
-    yield from op.function.names_of(op)
 
 
 def _below(op: Op) -> Iterator[Op]:

@@ -122,9 +122,7 @@ def takes_second(values: Values, call: Op) -> bool:
 
 
 def _loses(values: Values, op: Op) -> bool:
-    """``len(x)``, ``-counts[x]``, ``counts.get(x, 0)``; of a tuple, all of its parts."""
-    if op.code == "tuple":
-        return all(_loses(values, each) for each in op.args)
+    """``len(x)``, ``-counts[x]``, ``counts.get(x, 0)``."""
     if op.code == "unary":
         return _loses(values, op.args[0])
     if op.code == "item":

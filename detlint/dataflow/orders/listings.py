@@ -347,10 +347,8 @@ def _sorts_in_place(use: Op) -> bool:
         return str(use.name) == "sort"
     if use.code == "store_item":
         made = use.args[2]
-        return use.args[1].code == "range" and made.code == "call" and names.sorts(word_of(made))
-    if use.code != "call" or not names.sorts(word_of(use)):
-        return False
-    return any(each.code == "drop" for each in use.uses)
+        return use.args[1].code == "range" and names.sorts(word_of(made))
+    return names.sorts(word_of(use)) and any(each.code == "drop" for each in use.uses)
 
 
 def _may_list(method: str, call: Op) -> bool:

@@ -303,8 +303,6 @@ class Orders:
     # Containers
 
     def _in_list(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
-        if use.code == "set" or not use.uses:
-            return  # `a, b = x, y` makes no tuple
         for each in use.uses if use.code == "tuple" else ():
             if _is_by_label(each):
                 yield from self._in_columns(each, value, flow)
@@ -318,7 +316,7 @@ class Orders:
         else:
             yield from self.escape(use, "stored", flow)
 
-    _in_tuple = _in_set = _in_list
+    _in_tuple = _in_list
 
     def _joins_tables(self, call: Op) -> bool:
         return not {"pandas.concat", "polars.concat"}.isdisjoint(self.values.called(call))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import is_empty, parameter_of, word_of
-from detlint.dataflow.orders.keys import ties_by
 from detlint.dataflow.orders.order import Orders
 from detlint.dataflow.randomness.data_sets import made_of
 from detlint.dataflow.slices import (
@@ -122,9 +121,6 @@ def read_at(by: Op, value: Op) -> ast.expr:
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.Starred, ast.YieldFrom)):
         return node.value
     return node  # type: ignore[return-value]
-
-
-_FILLING = ("change", "comprehension")
 
 
 def _put(op: Op) -> list[Op]:
@@ -243,8 +239,6 @@ class Sets:
         if name == "*":
             joins = word in ("update", "union", "intersection")
             return not joins and order not in (Order.FREE, Order.EXTREME)
-        if order in (Order.SORTS, Order.EXTREME):
-            return ties_by(self.values, call, value) is not False
         if order is not None:
             named = {"copy.copy", "copy.deepcopy", "typing.cast"} & set(self.values.called(call))
             return order is not Order.FREE and not named
@@ -291,11 +285,7 @@ class Sets:
         """Whether names, or what is done with an element, say that a set holds texts."""
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
-        # Of what is cut into slices, only texts can be in a set; tuples seldom are cut.
-        held = list(closure([value], self._held_by, _FEW))
-        if any(x.code == "slice" for each in held if each.code in _FILLING for x in _put(each)):
-            return True
-        if any(map(_labels_rows, held)):
+        if any(map(_labels_rows, closure([value], self._held_by, _FEW))):
             return True
         named = [*_names_behind(value), *(by.function.names_of(by) if by.code == "call" else ())]
         return any(map(names.are_texts, named)) or self._taken_for_text(by)
