@@ -199,3 +199,9 @@ def as_the_caller_says(size, given):
     for _ in range(1, size):
         total += comm.recv(**given)
     return total
+
+
+def received_at_once(size):
+    found = sorted([comm.recv(source=MPI.ANY_SOURCE) for _ in range(1, size)])
+    known = {each["rank"]: each for each in [comm.recv(source=MPI.ANY_SOURCE) for _ in range(size)]}
+    return found, known[0]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detlint.dataflow import lattice
 from detlint.dataflow.calls import said, word_of
 from detlint.dataflow.orders.order import Orders
+from detlint.dataflow.orders.use import Flow
 from detlint.dataflow.slices import behind
 from detlint.models import names
 from detlint.models import receives as models
@@ -124,7 +125,10 @@ class Receives:
 
     def _uses(self, found: Receive, loop: Region) -> Iterator[str]:
         """What the loop does with the messages, where the order of arrival tells."""
-        if not self._notes_sender(found, loop):
+        if loop.kind == "comprehension":
+            if loop.head is not None:
+                yield from self._of_comprehension(found.call, loop.head)
+        elif not self._notes_sender(found, loop):
             taken = {found.message, *found.senders}
             for use in self.orders.uses_of_rounds(loop, taken):
                 if _adds(use.op) and not self._is_list(use.op):
@@ -136,6 +140,12 @@ class Receives:
     def _is_list(self, op: Op) -> bool:
         """``found += parts``, of a list."""
         return op.code == "augment" and lattice.are(self.values.types(op.args[0]), "list")
+
+    def _of_comprehension(self, call: Op, head: Op) -> Iterator[str]:
+        for made in head.uses:
+            if made.code == "comprehension" and made.args[0] is call:
+                flow = Flow(keyed=made.name == "dict")
+                yield from ("collected in a list" for _ in self.orders.uses(made, flow))
 
     @staticmethod
     def _notes_sender(found: Receive, loop: Region) -> bool:

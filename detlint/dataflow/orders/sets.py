@@ -282,13 +282,14 @@ class Sets:
         yield Reading(value, by, use, elements, guessed, unknown, assumed, several)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
-        """Whether names, or what is done with an element, say that a set holds texts."""
+        """Whether names say that a set holds texts, or the table that it labels."""
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
         if any(map(_labels_rows, closure([value], self._held_by, _FEW))):
             return True
         named = [*_names_behind(value), *(by.function.names_of(by) if by.code == "call" else ())]
-        return any(map(names.are_texts, named)) or self._taken_for_text(by)
+        taken = by.function.names_of(by) if by.code == "iter" else []
+        return any(map(names.are_texts, named)) or any(map(names.is_text, taken))
 
     def _seems_number(self, value: Op, by: Op) -> bool:
         """Whether names say that a set of unknown elements holds numbers."""
@@ -335,12 +336,9 @@ class Sets:
             yield from function.returned if function is not None else ()
 
     def _is_numeric(self, op: Op) -> bool:
-        """Whether a value is a number, for all that its types, its name, a method of the file by
-        that name or what it is compared with tell."""
-        named = _names_of(op)
-        if any(map(names.is_number, named)):
-            return True
-        if any(map(names.is_node, named)) and not self._declares_texts:
+        """Whether a value is a number, for all that its types, a method of the file by that name or
+        what it is put beside tell; or a node, by its name."""
+        if any(map(names.is_node, _names_of(op))) and not self._declares_texts:
             return True
         types = self.values.types(op)
         if op.code == "call" and op.args[0].code == "attr" and not lattice.is_known(types):
@@ -362,27 +360,6 @@ class Sets:
             for each in closure([op], _copies_or_states, _FEW)
             for use in each.uses[:_FEW]
         )
-
-    def _taken_for_text(self, by: Op) -> bool:
-        if by.code != "iter":
-            return False
-        if any(map(names.is_text, by.function.names_of(by))):
-            return True
-        return any(self._is_text_use(use, by) for use in by.uses)
-
-    def _is_text_use(self, use: Op, element: Op) -> bool:
-        from detlint.models.tables import METHODS
-
-        if use.code == "attr":
-            return set(METHODS.get(str(use.name), ())) == {"str"}
-        if use.code in ("compare", "binary"):
-            return any(
-                lattice.may_be(self.values.types(x), "str") for x in use.args if x is not element
-            )
-        if use.code == "call":
-            row = self.values.function_row(use)
-            return row is not None and row.name.startswith(("os.path.", "builtins.open"))
-        return False
 
 
 def _copies_or_states(op: Op) -> Iterator[Op]:
@@ -436,7 +413,7 @@ def stays_empty(op: Op) -> bool:
 
 
 def _is_set(values: Values, op: Op) -> bool:
-    if values.is_set(op) or not (op.code == "item" or _is_set_before(values, op)):
+    if not (op.code == "item" or _is_set_before(values, op)):
         return values.is_set(op)
     types = values.types(op)
     return lattice.may_be(types, "set") and lattice.are(types, "set", "list")
