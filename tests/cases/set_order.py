@@ -1912,3 +1912,8 @@ def rows_of_labels_in_any_order(table: pd.DataFrame, path):
     print(kept["size"].mean(), len(kept))
     kept.sort_index().to_csv(path)
     return table.loc[keep, "size"].sum(), table.loc[:, "size"]
+
+
+def parts_below(folder, weights):
+    found = set(weights.values())
+    return [os.path.join(folder, each) for each in found]  # DET204

@@ -119,7 +119,7 @@ class Completions:
         elif word_of(call) == SHARES:
             if self._is_trained_by_many(call):
                 yield Found(call, models.HOGWILD, None)
-            else:
+            elif not self._is_open:
                 self.left.append(call)
         elif self.queues.is_queue(call):
             taken, sure = self.queues.taken(call)

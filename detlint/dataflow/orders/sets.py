@@ -282,14 +282,13 @@ class Sets:
         yield Reading(value, by, use, elements, guessed, unknown, assumed, several)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
-        """Whether names say that a set holds texts, or the table that it labels."""
+        """Whether names, or what takes an element, say that a set holds texts."""
         if any(names.is_text(name) for each in _elements_of(value) for name in _names_of(each)):
             return True
         if any(map(_labels_rows, closure([value], self._held_by, _FEW))):
             return True
         named = [*_names_behind(value), *(by.function.names_of(by) if by.code == "call" else ())]
-        taken = by.function.names_of(by) if by.code == "iter" else []
-        return any(map(names.are_texts, named)) or any(map(names.is_text, taken))
+        return any(map(names.are_texts, named)) or self._taken_for_text(by)
 
     def _seems_number(self, value: Op, by: Op) -> bool:
         """Whether names say that a set of unknown elements holds numbers."""
@@ -360,6 +359,18 @@ class Sets:
             for each in closure([op], _copies_or_states, _FEW)
             for use in each.uses[:_FEW]
         )
+
+    def _taken_for_text(self, by: Op) -> bool:
+        if by.code != "iter":
+            return False
+        if any(map(names.is_text, by.function.names_of(by))):
+            return True
+        return any(map(self._takes_text, by.uses))
+
+    def _takes_text(self, call: Op) -> bool:
+        """``os.path.join(folder, name)``."""
+        row = self.values.function_row(call) if call.code == "call" else None
+        return row is not None and row.name.startswith(("os.path.", "builtins.open"))
 
 
 def _copies_or_states(op: Op) -> Iterator[Op]:
