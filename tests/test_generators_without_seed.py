@@ -70,6 +70,7 @@ ONE = "Data(rows).order()"
         (("pass", "if self.seed: use(random.Random(self.seed).random())", "pass"), ONE, False),
         (("self.seed = 3", *LATER[1:]), ONE, False),
         (("pass", "pass", "if seed is None: seed = 3\n    " + SPLIT[2]), "split(rows)", False),
+        (("pass", "pass", "if seed is not None:\n        " + SPLIT[2]), "split(rows)", False),
         (("pass", "pass", "if strict:\n        " + SPLIT[2]), "split(rows)", False),
         (("pass", "pass", "name = random.Random(seed).getrandbits(64)"), "split(rows)", False),
     ],

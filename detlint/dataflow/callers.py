@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import whole_function
@@ -41,8 +40,6 @@ class Callers:
     def of(self, function: Function) -> Known:
         """The calls of a function or method; of a constructor, those of its class."""
         owner, _, name = function.name.rpartition(".")
-        if isinstance(function.node, ast.ClassDef):
-            return self.of_class(function.name)
         if owner and name == "__init__":
             return self.of_class(owner)
         if not function.is_defined:

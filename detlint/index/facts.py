@@ -226,9 +226,7 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("reproducibility(", "randomness(", "prepare_environment(", "load_hyperpyyaml(", "CLI("),
         *(f".{each}\n" for each in sorted(experiments.RUNS)),
     ),
-    "experiment_seeds": (
-        *(f".{experiments.ADDS}(", f".{experiments.SCOPE}\n", experiments.UPDATES),
-    ),
+    "experiment_seeds": (*(f".{experiments.ADDS}(", f".{experiments.SCOPE}\n"),),
     "draws": (
         *_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}),
         ".f(",

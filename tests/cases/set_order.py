@@ -1917,3 +1917,39 @@ def rows_of_labels_in_any_order(table: pd.DataFrame, path):
 def parts_below(folder, weights):
     found = set(weights.values())
     return [os.path.join(folder, each) for each in found]  # DET204
+
+
+# Every part of a statement runs
+
+
+def after_what_may_fail(path, names: Set[str]):
+    try:
+        size = os.path.getsize(path)
+    except OSError:
+        size = 0
+    else:
+        rows = list(names)  # DET204
+        return size, rows
+    return size, []
+
+
+def in_the_guard_of_a_case(value, names: Set[str]):
+    match value:
+        case str() if show(list(names)):  # DET204
+            return 1
+    return 0
+
+
+class Word:
+    def __init__(self, text: str):
+        self.text = text
+
+    def __hash__(self):
+        return len(self.text)
+
+    def __eq__(self, other):
+        return self.text == other.text
+
+
+def of_objects_that_are_told_apart_by_what_they_hold(texts: List[str]):
+    return list({Word(each) for each in texts})  # possible DET204

@@ -429,3 +429,15 @@ class Whole(nn.Transformer):
         super().__init__(n)
         self.scale = nn.Parameter(torch.Tensor(n, 2))
         self._reset_parameters()
+
+
+class Sized(nn.Module):
+    def __init__(self, n_neurons, bias):
+        super().__init__()
+        self.out_features = n_neurons
+        if bias:
+            self.bias = nn.Parameter(torch.Tensor(2 * self.out_features))  # DET402
+        self.scale = nn.Parameter(torch.Tensor(self.out_features, 2))  # DET402
+
+    def forward(self, x):
+        return x * self.scale + self.bias

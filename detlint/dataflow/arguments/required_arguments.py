@@ -609,8 +609,6 @@ def need_of(
     function = taken.function
     owner, _, name = function.name.rpartition(".")
     decorators = function.decorators
-    if function.outer is not None and owner:
-        return None
     if not all(map(_passes_on, decorators)):
         return None
     if name == _CONSTRUCTOR and owner:

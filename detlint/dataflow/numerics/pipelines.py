@@ -37,11 +37,6 @@ def holds(op: Op) -> bool:
 
 
 def _is_one(op: Op) -> bool:
-    if op.code == "call":
-        if word_of(op) in rows.GIVING or any(map(rows.makes_dataset, called(op))):
-            return True
-        if _method_of(op) is not None and not called(op):
-            return False  # what it is called on follows
     said = annotated(op) if op.code in ("param", "declared") else []
     return any(rows.is_dataset(rows.plain_name(each)) for each in said) or any(
         rows.makes_dataset(rows.plain_name(name))

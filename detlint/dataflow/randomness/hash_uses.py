@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
 
 # What leaves the number as it is, or nearly so.
-_SAME = frozenset(("declared", "phi", "unary"))
 _PASSING = frozenset(("builtins.abs", "builtins.int", "numpy.abs", "numpy.uint32", "numpy.uint64"))
 _NUMBERS = frozenset(("augment", "binary"))
 _CUTTING = frozenset(("BitAnd", "Div", "FloorDiv", "Mod", "RShift"))
@@ -94,20 +93,15 @@ def _kept(use: Op, value: Op) -> HashUse | None:
         return None
     if use.code == "store_item":
         return HashUse("kept under a name", sure=Confidence.POSSIBLE)
-    returned = any(each.code == "return" for made in use.uses for each in made.uses)
-    if not returned:
+    if not any(each.code == "return" for made in use.uses for each in made.uses):
         return None
-    column = _makes_rows(use.function)
-    return (
-        HashUse("kept as a column", sure=Confidence.LIKELY)
-        if column
-        else (HashUse("returned under a name", sure=Confidence.POSSIBLE))
-    )
+    if _makes_rows(use.function):
+        return HashUse("kept as a column", sure=Confidence.LIKELY)
+    return HashUse("returned under a name", sure=Confidence.POSSIBLE)
 
 
-def _makes_rows(function: Function, depth: int = 2) -> bool:
-    """Whether a function is handed to what makes a table's rows of it, ``data.map(function)``, or
-    called by one that is."""
+def _makes_rows(function: Function) -> bool:
+    """Whether a function is handed to what makes a table's rows of it, ``data.map(function)``."""
     unit, name = function.unit, function.name
     for each in unit.functions_naming(name):
         for op in each.ops:
@@ -115,9 +109,6 @@ def _makes_rows(function: Function, depth: int = 2) -> bool:
             if op.code != "call" or not named:
                 continue
             if names.applies(word_of(op)) and op.args[0] not in named:
-                return True
-            calls = op.args[0] in named and each is not function and each.node is not None
-            if calls and depth and _makes_rows(each, depth - 1):
                 return True
     return False
 
@@ -130,7 +121,7 @@ def _as_seed(value: Op) -> Iterator[HashUse]:
 def _seeds(start: Op) -> tuple[Op | None, ...]:
     """What takes as a seed what is made of a number; () if it shows elsewhere, too."""
     made = closure(
-        [start], lambda op: (x for x in op.uses if x.code in _NUMBERS or _is_same(x, op)), _MOST
+        [start], lambda op: (x for x in op.uses if x.code in _NUMBERS or _is_same(x)), _MOST
     )
     return tuple(by for value in made for _, by in seed_uses(value))
 
@@ -152,17 +143,13 @@ def _makes_hash(call: Op) -> bool:
 
 
 def _same(value: Op) -> Iterator[Op]:
-    return (use for use in value.uses if _is_same(use, value))
+    return filter(_is_same, value.uses)
 
 
-def _is_same(use: Op, value: Op) -> bool:
+def _is_same(use: Op) -> bool:
     """Whether a use gives the number on: ``abs(hash(x))``, ``hash(x) + offset``."""
-    if use.code in _SAME:
-        return True
     if use.code in ("augment", "binary"):
         return use.name not in _CUTTING
-    if use.code != "call" or use.args[0] is value:
-        return False
     return not _PASSING.isdisjoint(use.called)
 
 
@@ -173,9 +160,6 @@ def _is_template(use: Op) -> bool:
 
 
 def _is_text(use: Op) -> bool:
-    if use.code == "call":
-        called = use.called
-        return not _TEXT.isdisjoint(called) or word_of(use) == "format"
     return use.code in ("declared", "format", "phi", "text") or (
         use.code == "binary" and use.name in ("Add", "Mod")
     )
@@ -186,8 +170,6 @@ def _names_file(use: Op) -> bool:
         return not NAMED.isdisjoint(use.called)
     if use.code == "return":
         return names_file(use.function.word)
-    if use.code == "store_attr":
-        return names_file(str(use.name))
     return use.code == "binary" and use.name == "Div"
 
 

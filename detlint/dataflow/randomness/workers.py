@@ -197,15 +197,7 @@ class Workers:
 
     def _is_held(self, made: Made) -> bool:
         """Whether something was made before the worker began."""
-        running = set(self._running)
-        if made.op.function.outermost in running:
-            return False
-        frame = made.frame
-        while frame is not None:
-            if frame.function in running:
-                return False
-            frame = frame.outer
-        return True
+        return made.op.function.outermost not in self._running
 
     def _field(self, value: Op, frame: Frame) -> str:
         """The attribute of a data set that a value is read from."""
@@ -246,21 +238,11 @@ def _builds(function: Function) -> bool:
 def _renews(function: Function, name: str) -> bool:
     if function.stores.get(name):
         return True
-    for op in function.ops:
-        if op.code == "store_attr" and op.name == "bit_generator" and _is_named(op.args[0], name):
-            return True
-        if op.code != "call":
-            continue
-        called = op.args[0]
-        if (
-            called.code == "attr"
-            and called.name in loading.RESEEDING
-            and _is_named(called.args[0], name)
-        ):
-            return True
-        if called.name == "setattr" and any(each.name == name for each in op.args[1:]):
-            return True
-    return False
+    called = (op.args[0] for op in function.coded("call"))
+    return any(
+        each.code == "attr" and each.name in loading.RESEEDING and _is_named(each.args[0], name)
+        for each in called
+    )
 
 
 def _is_named(op: Op, name: str) -> bool:
