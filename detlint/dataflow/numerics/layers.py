@@ -75,6 +75,9 @@ class Way(Forwards):
     def _to_change(self, use: Op, value: Op) -> Iterable[Op]:
         return [use] if value is use.args[0] else self._to_dict(use, use.args[1])
 
+    def _to_param(self, use: Op, _: Op) -> Iterable[Op]:
+        return [use]  # its default
+
     def _to_store_attr(self, use: Op, _: Op) -> Iterable[Op]:
         self.kept.append((use.function.class_name, str(use.name)))
         return self._layers.kept(use)
