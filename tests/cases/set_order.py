@@ -1953,3 +1953,9 @@ class Word:
 
 def of_objects_that_are_told_apart_by_what_they_hold(texts: List[str]):
     return list({Word(each) for each in texts})  # possible DET204
+
+
+def first_of_segments(record, found):
+    ids = set(record.get("segments", []))
+    first = list(ids)[0]  # possible DET204
+    return [each for each in found if int(each) + 1 in ids], first

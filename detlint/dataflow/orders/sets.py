@@ -351,13 +351,13 @@ class Sets:
         return counts or lattice.hash_varies(types) is False or self._is_beside_numbers(op)
 
     def _is_beside_numbers(self, op: Op) -> bool:
-        """Whether numbers are put into what a set is made of: ``y_pred[0] = i``."""
+        """Whether numbers are put into what a set is made of, or are looked for in it or in a list
+        of its elements: ``if i in y_pred: y_pred[0] = i``."""
         return any(
-            use.code == "store_item"
-            and use.args[0] is each
-            and lattice.hash_varies(self.values.types(use.args[2])) is False
+            lattice.hash_varies(self.values.types(x)) is False
             for each in closure([op], _copies_or_states, _FEW)
             for use in each.uses[:_FEW]
+            for x in _beside(use, each)
         )
 
     def _taken_for_text(self, by: Op) -> bool:
@@ -379,6 +379,14 @@ def _copies_or_states(op: Op) -> Iterator[Op]:
         copies = use.code == "call" and word_of(use) in ("list", "set", "unique")
         if copies or op in states_before(use):
             yield use
+
+
+def _beside(use: Op, held: Op) -> Iterator[Op]:
+    """What an operation puts into a container, or looks for in it."""
+    if use.code == "store_item" and use.args[0] is held:
+        yield use.args[2]
+    elif use.code == "compare" and use.name in (("In",), ("NotIn",)) and use.args[1] is held:
+        yield use.args[0]
 
 
 def _is_unread(made: Op) -> bool:
