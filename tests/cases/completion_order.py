@@ -1319,3 +1319,21 @@ def the_last_error_is_kept(paths):
 def searched(trial, config):
     tune.run(trial, config=config, scheduler=ASHAScheduler(max_t=9))  # DET205
     tune.run(trial, config=config, scheduler=FIFOScheduler())
+
+
+def add_to_joined(path):
+    with open(os.path.join("out", path), "a") as file:
+        file.write("done")
+
+
+class Downloads:
+    def grab_into(self, url, rows):
+        rows.append(load(url))  # DET205
+
+    def grab_all(self, urls, path):
+        rows = []
+        with ThreadPoolExecutor(8) as executor:
+            executor.map(add_to_joined, urls)
+            for url in urls:
+                executor.submit(self.grab_into, url, rows)
+        json.dump(rows, open(path, "w"))

@@ -156,7 +156,6 @@ class SharedLists:
 
     def _filled(self, start: Op, task: _Task) -> Iterator[Filled]:
         shared = self._is_of_threads(start) or type(task.function.node).__name__ == _ASYNC
-
         working = list(self._queues.run_by(task.function))
         adding = [op for each in working for op in each.ops if _adds(op)]
         given = self._given(task, working) if adding else {}
