@@ -42,8 +42,6 @@ class Callers:
         owner, _, name = function.name.rpartition(".")
         if owner and name == "__init__":
             return self.of_class(owner)
-        if not function.is_defined:
-            return Known((), False)
         found = self._of(owner, name, function)
         plain = all(map(_is_plain, decorators(function)))
         return found._replace(all=found.all and plain and is_own(function))

@@ -288,8 +288,6 @@ class Initialisation:
             return not known and self._is_looked_at(use, seen)
         if use.code == "call" and use.args[0] is not value:
             return self.reads(use, value) is not None
-        if use.code == "store_global":
-            return str(use.name) != "_"
         passing = ("binary", "call", "declared", "item", "phi", "slice", "unary", "unpack")
         return use.code not in passing or self._is_looked_at(use, seen)
 

@@ -67,10 +67,6 @@ def _made_of(op: Op) -> Sequence[Op]:
 def _beside(pipeline: list[Op]) -> Iterator[Op]:
     """The calls of methods on some values, and on what these give."""
     starts = [each for each in pipeline if not names(each)]
-    for each in list(starts):
-        if each.code == "attr":  # as often as `self.data` is read, it is the same
-            same = each.function.reads("attr", each.name)
-            starts += [other for other in same if other.args[0] is each.args[0]]
     values = closure(
         starts, lambda op: [*_methods(op), *(use for use in op.uses if use.code in SAME)], _MOST
     )
