@@ -97,8 +97,8 @@ class ByDefault:
         if value is not None:
             return self.value(value)
         unpacked = (each for name, each in call.arguments() if name == "**")
-        found = [entry(each, str(param.name[1]), self._given_to) for each in unpacked]
-        values = (x or next(iter(param.args), None) for each in found for x in each or [None])
+        found = (entry(each, str(param.name[1]), self._given_to) for each in unpacked)
+        values = (each or next(iter(param.args), None) for each in next(found, None) or ())
         return _only(... if each is None else self.value(each) for each in values)
 
     def _given_to(self, held: Op) -> Sequence[Op]:
