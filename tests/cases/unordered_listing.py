@@ -5453,3 +5453,7 @@ def the_last_words(d):
 
 def sorted_in_pairs(d, labels):
     return sorted(zip(os.listdir(d), labels))  # DET203
+
+
+def asked_in_lower_case(d):
+    return "readme" in " ".join(os.listdir(d)).lower()
