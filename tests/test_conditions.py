@@ -96,6 +96,32 @@ def test_a_test_of_an_argument_is_decided_by_what_the_program_passes(  # noqa: P
     assert levels(capsys, "DET102") == expected
 
 
+@pytest.mark.parametrize(
+    ("around", "call", "expected"),
+    [
+        ("args = load()\nargs.kind = 'plain'\n", "args.kind", []),
+        ("args = load()\nargs.kind = 'mixed'\n", "args.kind", ["likely"]),
+        ("args = load()\n", "args.kind", ["likely"]),
+        ("args = load()\nargs.kind = sys.argv[1]\n", "args.kind", ["likely"]),
+        ("args = load()\nadd_argument('--kind', choices=['a', 'b'])", "args.kind", []),
+        ("args = load()\nadd_argument('--kind', choices=['mixed'])", "args.kind", ["likely"]),
+        ("args = load()\nadd_argument('--kind', choices=KINDS)", "args.kind", ["likely"]),
+        ("args = load()\nadd_argument('--kind', default='plain')", "args.kind", ["likely"]),
+        ("args = load('--kind mixed')\nargs.kind = 'plain'\n", "args.kind", ["likely"]),
+        ("", "noise.KIND", []),
+        ("noise.KIND = sys.argv[1]", "noise.KIND", ["likely"]),
+        ("", "noise.OTHER", ["likely"]),
+    ],
+)
+def test_a_test_is_decided_by_what_an_option_or_a_variable_always_is(
+    project: Project, capsys: Capture, around: str, call: str, expected: list[str]
+) -> None:
+    text = _WRITES.format(around=around, call=f"noise.changed(rows, {call})")
+    noise = _NOISE.format(default="", first="")
+    project({"score.py": text, "noise.py": f"{noise}\nKIND = 'plain'\nOTHER = 'mixed'\n"})
+    assert levels(capsys, "DET102") == expected
+
+
 _CHANCE = """
 import sys
 import torch

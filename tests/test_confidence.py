@@ -151,6 +151,13 @@ def test_what_a_program_is_for_leaves_findings_possible(
     assert lint("--select", select, "--min-confidence", "possible") == [f"{found} possible"]
 
 
+def test_what_trains_and_saves_is_no_benchmark_whatever_it_is_called(
+    project: Project, lint: Lint
+) -> None:
+    project({"bench_it.py": TIMES.replace("loss.", "torch.save(fit_net(), 'net.pt'); loss.")})
+    assert lint("--select", "DET304") == ["bench_it.py:4 DET304 likely"]
+
+
 AGENT = """\
 import os
 import random

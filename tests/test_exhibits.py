@@ -1169,3 +1169,44 @@ def test_the_loss_of_pixels_of_a_model_of_another_file(
     project({"run.py": _PIXELS.format(home=home), "nets.py": nets})
     main(["--no-cache", "--select", "DET501", "run.py"])
     assert ("run.py:11:5: DET501" in capsys.readouterr().out) is is_told
+
+
+_STORED = """
+import torch
+
+rows = torch.jit.load("rows.pt")
+for _, kept in {given}:
+    x = kept
+
+class Net(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.out = torch.nn.Linear(3, 3)
+        self.size = {size}
+
+net = Net(1).cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+net(x).sum().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "size", "told"),
+    [
+        ("rows.state_dict().items()", "1", "[possible]"),
+        ("rows(1)", "1", "`torch.jit.load`"),
+        ("rows.state_dict().items()", "eval('config.' + config)", "[possible]"),
+        ("rows.state_dict().items()", "eval(config)", "not seen here"),
+    ],
+)
+def test_data_that_is_read_as_a_model_and_options_by_name_hide_none(
+    given: str,
+    size: str,
+    told: str,
+    project: Callable[[dict[str, str]], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project({"train.py": _STORED.format(given=given, size=size)})
+    main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
+    assert told in capsys.readouterr().out

@@ -408,3 +408,65 @@ def test_what_only_has_a_class_for_a_type_makes_none_of_it(
     project({"run.py": prepares, "make.py": MAKES, "data.py": DATA.format(*KEPT)})
     main(["--no-cache", "--output-format", "json", "--select", "DET101", "."])
     assert json.loads(capsys.readouterr().out) == []
+
+
+TREE = """\
+import numpy as np
+
+class Tree:
+    def draw(self, rng=None):
+        rng = rng or np.random.default_rng()
+        return rng.random()
+
+    def top(self):
+        return 0
+"""
+REPLAY = """\
+from tree import Tree
+
+class Replay:
+    def __init__(self):
+        self.tree = Tree()
+
+    def first(self):
+        return self.tree.{}
+"""
+PLAYS = """\
+import plugins
+from replay import Replay
+
+class Agent:
+    def __init__(self, memory, name):
+        self.memory = memory
+        self.replay = Replay()
+        self.others = getattr(plugins, name)
+
+    def play(self):
+        return self.memory.draw(), self.replay.first(), {}
+
+if __name__ == "__main__":
+    print(Agent(load(), "replay").play())
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "played", "expected"),
+    [
+        ("top()", "0", ["possible"]),
+        ("draw()", "0", ["likely"]),
+        ("top()", "self.replay.tree.draw()", ["likely"]),
+        ("top() + give(self.tree)", "0", ["likely"]),
+    ],
+)
+def test_a_method_does_not_run_of_objects_that_stay_where_nothing_calls_it(
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    asked: str,
+    played: str,
+    expected: list[str],
+) -> None:
+    files = {"tree.py": TREE, "replay.py": REPLAY.format(asked), "play.py": PLAYS.format(played)}
+    project(files)
+    asked_all = ["--select", "DET101", "--min-confidence", "possible", "."]
+    main(["--no-cache", "--output-format", "json", *asked_all])
+    assert [each["confidence"] for each in json.loads(capsys.readouterr().out)] == expected

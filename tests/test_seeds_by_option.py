@@ -183,6 +183,48 @@ def test_the_message_names_the_seed_and_the_option(
     assert told in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("action", "test", "told"),
+    [
+        ("store_true", "args.on", "with --on, which is off by default; pass --on, or make"),
+        ("store_false", "not args.on", "with --on, which is off by default; pass --on, or make"),
+        (
+            "store_true', default=True, help='",
+            "not args.on",
+            "without --on, which is on by default, and no option turns it off; let --on be False",
+        ),
+        (
+            "store_false', default=False, help='",
+            "args.on",
+            "with --on, which is off by default, and no option turns it on; let --on be True",
+        ),
+        (
+            "', default=True, action=argparse.BooleanOptionalAction, help='",
+            "not args.on",
+            "with --no-on, which is off by default; pass --no-on, or make",
+        ),
+    ],
+)
+def test_the_message_says_what_turns_a_seed_on(
+    project: Project, capsys: pytest.CaptureFixture[str], action: str, test: str, told: str
+) -> None:
+    option = f"'--on', action='{action}'".replace("action='', ", "")
+    project({"train.py": TRAIN.format(option, f"if {test}: np.random.seed(1)")})
+    main(["--no-cache", "--output-format", "concise", "--select", "DET102", "."])
+    assert f"seeds it only {told}" in capsys.readouterr().out
+
+
+def test_a_flag_in_a_comment_is_no_option(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = "main(options)\n# parser.add_argument('--seed', type=int)\n"
+    text = TRAIN.format("'--lr'", "seeds.fix(args.seed)").replace("def main()", "def main(args)")
+    text = text.replace("args = parser.parse_args()", "pass").replace("main()\n", given)
+    files = {"train.py": f"import options\n{text}", "seeds.py": SEEDS}
+    project({**files, "options.py": "seed = 0\n"})
+    assert found(capsys) == []
+
+
 def test_the_message_names_the_option_that_is_not_set(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,7 @@ from detlint.models.roles import FILLS
 from detlint.syntax.mentions import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from detlint.callgraph.closure import Closure
     from detlint.dataflow.ir import Function, Op
@@ -43,6 +42,7 @@ _DEEPEST = 30  # functions that call each other, between a program and what it d
 _MANY = 60  # parts that name a method: some object of its class is among them
 _CONSTRUCTOR = "__init__"
 _MAY_BE = (True, UNKNOWN, HANDED_ON)  # what a call may pass, as far as it is seen
+_EITHER = "BooleanOptional"  # of argparse: it has a flag `--no-shuffle`, too
 _BY_CALLING = ("forward", "__call__")  # methods that run where an object is called
 
 
@@ -59,7 +59,7 @@ class Conditions:
         self._used: dict[tuple[str, str, bool], int] = {}
         self._called: dict[tuple[str, str], bool] = {}
         self._asked: dict[bool, dict[tuple[str, str], bool]] = {True: {}, False: {}}
-        self._objects: dict[tuple[str, str], bool] = {}
+        self._objects: dict[tuple[Symbol, tuple[str, ...]], bool] = {}
 
     def doubt(self, needs: Sequence[str], *, surely: bool) -> int:
         """0 where all that something needs may be passed, UNSET where no option of the program, or
@@ -81,25 +81,27 @@ class Conditions:
         )
         return UNSET if optional else NEVER
 
-    def option_unset(self, needs: Sequence[str]) -> str:
+    def option_unset(self, needs: Sequence[str]) -> tuple[str, str]:
         """The first option that something needs and nothing sets, of what settles a matter, as
-        messages call it."""
+        messages say when that takes place, and what has it do so; "" where it is not known."""
         need = self._need_unset(needs)
-        option = option_needed(need) if need else ""
-        flag = self._flag(option)
-        return option and (f"--{flag}" if flag else f"the setting {option}")
-
-    def value_unset(self, needs: Sequence[str]) -> str:
-        """A value of that option, which there is, with which it takes place; "" of one that has
-        none."""
-        need = self._need_unset(needs)
-        if flag := self._flag(option_needed(need)):
-            takes_none = _switches(flag)
-            if any(self._index.told(x, f"switch {flag}", takes_none) for x in self._paths):
-                return ""
-        elif "seed" not in option_needed(need).lower() and runs_with(need, True):
-            return "True"
-        return "0" if runs_with(need, 0) else "1"
+        if not need:
+            return "", ""
+        option, runs = option_needed(need), partial(runs_with, need)
+        value = "0" if runs(0) else next(iter(Need.parse(need).compared), "1")
+        if not (flag := self._flag(option)):
+            value = "True" if "seed" not in option.lower() and runs(True) else value
+            shown = f"the setting {option}"
+            return f"with {shown}, which is off by default", f"set {option} to {value} by default"
+        action, shown = self._flags[flag], f"--{flag}"
+        if action and not runs(gives := action != "store_false"):
+            if action != _EITHER:  # the default is what it gives, too
+                word, now, other = ("without", "on", "off") if gives else ("with", "off", "on")
+                said = f"{word} {shown}, which is {now} by default, and no option turns it {other}"
+                return said, f"let {shown} be {not gives} by default"
+            shown = f"--no-{flag}"
+        given = shown if action else f"{shown} {value}".replace("'", "")
+        return f"with {shown}, which is off by default", f"pass {given}, or make that the default"
 
     def is_left_to_files(self, needs: Sequence[str]) -> bool:
         """Whether code shows no such option, and configurations hold one of that name that is not
@@ -260,23 +262,32 @@ class Conditions:
         owner, _, method = place.rpartition(".")
         if not owner or method not in _BY_CALLING:
             return True
-        if (path, owner) not in self._objects:
-            self._objects[path, owner] = self._may_call_objects(Symbol(path, owner))
-        return self._objects[path, owner]
+        symbol = Symbol(path, owner)
+        methods = {
+            part.rpartition(".")[2]
+            for each in self._project.lineage(symbol)
+            for part in self._index.outline(each.path).uses
+            if part.startswith(f"{each.part}.")
+        }
+        return self._may_call_objects(symbol, *sorted(methods))
 
-    def _may_call_objects(self, symbol: Symbol) -> bool:
-        lineage = self._project.lineage(symbol)
-        methods = sorted(
-            {
-                part.rpartition(".")[2]
-                for each in lineage
-                for part in self._index.outline(each.path).uses
-                if part.startswith(f"{each.part}.")
-            }
-        )
-        users = self._closure.reach.users(*symbol)
-        files = sorted({x for x, part in users if x in self._closure and part != symbol.part})
-        return not files or any(self._index.may_call(x, symbol.part, methods) for x in files)
+    def gets_about(self, method: Symbol) -> bool:
+        """Whether objects may get to where one does not see that a method of theirs is called, or
+        where one sees it."""
+        owner, _, word = method.part.partition(".")
+        return not word or self._may_call_objects(Symbol(method.path, owner), word)
+
+    def _may_call_objects(self, symbol: Symbol, *methods: str) -> bool:
+        """Whether objects of a class may be called, or by some methods, or get to where one does
+        not see what becomes of them."""
+        asked = symbol, methods
+        if asked not in self._objects:
+            users = self._closure.reach.users(*symbol)
+            files = sorted({x for x, part in users if x in self._closure and part != symbol.part})
+            files = [each for each in files if self._index.holds(each, [symbol.part])]
+            ways = (self._index.may_call(each, symbol.part, methods) for each in files)
+            self._objects[asked] = not files or any(ways)
+        return self._objects[asked]
 
     def _running_users(self, path: str, part: str) -> list[tuple[str, str]]:
         reach = self._closure.reach
@@ -293,8 +304,10 @@ class Conditions:
 
     def _may_be_of(self, file: str, receiver: Receiver, method: Symbol) -> bool:
         # What derives from a class may keep another object in an attribute.
-        if not receiver.owners or self._is_derived(receiver.keeper):
+        if self._is_derived(receiver.keeper):
             return True
+        if not receiver.owners:  # an attribute is not given what stays elsewhere
+            return not receiver.keeper or self.gets_about(method)
         return any(self._project.may_mean(file, each, method) for each in receiver.owners)
 
     def _is_derived(self, name: str) -> bool:
@@ -360,7 +373,7 @@ class Conditions:
 
     def _is_given(self, need: str, *, surely: bool) -> bool:
         calls = self._given(need, surely=surely)
-        unseen = not calls and not option_needed(need)
+        unseen = not calls and not (option_needed(need) and Need.parse(need).unset)
         return unseen or any(self._gives(each, surely=surely) for each in calls)
 
     def _gives(self, given: bool | str, *, surely: bool) -> bool:
@@ -410,8 +423,9 @@ class Conditions:
         return next(filter(self._flags.__contains__, names), "")
 
     @cached_property
-    def _flags(self) -> frozenset[str]:
-        return frozenset(chain.from_iterable(map(self._project.index.flags, self._paths)))
+    def _flags(self) -> dict[str, str]:
+        """How each is given; where several are called so, the one that takes no value."""
+        return dict(sorted(chain.from_iterable(map(self._project.index.flags, self._paths))))
 
 
 def _called_for(part: str, place: str, often: Container[str]) -> str:
@@ -419,12 +433,6 @@ def _called_for(part: str, place: str, often: Container[str]) -> str:
     it holds too."""
     method = place.rpartition(".")[2]
     return part if "." not in place or method == _CONSTRUCTOR or method in often else place
-
-
-def _switches(name: str) -> Callable[[str], bool]:
-    """Whether a text has an option that takes no value."""
-    flag = rf"""["']--{re.escape(name)}["'][^()]*(?:store_|BooleanOptional)"""
-    return lambda text: re.search(flag, text) is not None
 
 
 def _users_of_registry(path: str, maker: Function) -> Iterator[tuple[str, str]]:

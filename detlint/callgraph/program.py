@@ -21,6 +21,7 @@ from detlint.finding import Confidence, Edit, Finding, Step
 from detlint.index.entrypoints import main_line
 from detlint.index.facts import EVERY, HASH_SEED, REPAIRED
 from detlint.index.imports import first_import
+from detlint.index.modules import Symbol
 from detlint.index.scan import MAIN
 from detlint.sources.paths import relative
 
@@ -254,7 +255,9 @@ class Program:
         part = self._index.part_at(path, row)
         called = partial(self._may_be_used, path, part)
         told = self.runs(path, row) and self.known(f"may be used {path}:{row}", called)
-        return told or (self._base.hides_names and self.may_run(path, row))
+        if told or not (self._base.hides_names and self.may_run(path, row)):
+            return told
+        return self._conditions.gets_about(Symbol(path, part))
 
     def shows_training(self) -> bool:
         """Whether something trains, and some of what that is about is seen."""
@@ -283,13 +286,10 @@ class Program:
         led = path == self.path or fact.method in often
         return led or self.entry_calls.leads_to(located, often)
 
-    def option_unset(self, located: Located) -> str:
-        """The option that a fact needs and nothing sets; "" if it is not known."""
+    def option_unset(self, located: Located) -> tuple[str, str]:
+        """With which option, that a fact needs and nothing sets, that takes place, and what has it
+        do so; "" if it is not known."""
         return self._conditions.option_unset(located.fact.needs.splitlines())
-
-    def value_unset(self, located: Located) -> str:
-        """A value of that option with which it takes place; "" of an option that has none."""
-        return self._conditions.value_unset(located.fact.needs.splitlines())
 
     def is_left_to_files(self, located: Located) -> bool:
         """Whether that option is none that code shows, but only one of what configurations hold."""

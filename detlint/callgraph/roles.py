@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.learning.outputs import calls_in
+from detlint.dataflow.learning.outputs import calls_in, calls_training, keeps
 from detlint.index.entrypoints import main_line
 from detlint.models import roles as rows
 from detlint.models.purposes import NOTHING, Purpose, purpose
@@ -68,8 +68,10 @@ def is_below_tests(shown: str) -> bool:
 
 
 def measures(name: str, text: str) -> bool:
-    """Whether it is a benchmark that takes times: others train models and say how good they are."""
-    return Purpose.MEASURES in purpose(_stem(name)) and says_in_code(text, rows.TAKES_TIMES)
+    """Whether it is a benchmark that takes times: others train models and say how good they are, or
+    train and leave something behind, whatever they are called."""
+    named = Purpose.MEASURES in purpose(_stem(name)) and says_in_code(text, rows.TAKES_TIMES)
+    return named and not (calls_training(text) and keeps(text, figures=False))
 
 
 def checks(shown: str, text: str, libraries: Iterable[str]) -> bool:

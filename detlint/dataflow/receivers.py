@@ -39,20 +39,20 @@ def receivers(unit: Unit, method: str) -> Iterator[Receiver]:
 
 
 def _told(value: Op, origins: Origins) -> tuple[list[str], str]:
+    while value.code == "change":  # as a method before has left it
+        value = value.args[0]
     if value.code in _TAKEN_OUT:
         return [], ""
     found = origins.of(value)
     types = {each.name for each in value.values.types(value)}
     if types and types <= _CONTAINERS:
         return [f"{_BUILT_IN}{each}" for each in sorted(types)], ""
-    if found == [None]:
-        return _by_star(value.values.bound_to(value)), ""
     names = [each.names[0] for each in found if each is not None and each.names]
-    if any(each.startswith(_BUILT_IN) for each in names):  # `super()`, `next(agents)`
-        return [], ""
-    own = value.code == "attr" and value.args[0].code == "param"
-    keeper = value.function.class_name if own and value.args[0].name[1] == "self" else ""
-    return (names, keeper) if len(names) == len(found) else ([], "")
+    keeper = value.function.class_name if value.code == "attr" and value.args[0].is_self else ""
+    if found == [None]:
+        return _by_star(value.values.bound_to(value)), keeper
+    built_in = any(each.startswith(_BUILT_IN) for each in names)  # `super()`, `next(agents)`
+    return names if len(names) == len(found) and not built_in else [], keeper
 
 
 def _by_star(made: Op) -> list[str]:

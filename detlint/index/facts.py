@@ -370,11 +370,12 @@ _WHOLE_NAME = re.compile(r"(?:import_module|__import__)\(\s*([\"'])[^\"'\n]*\1\s
 # What must follow a token that is a common word: a call or an alias, and of options a value.
 _ALIAS = r"as[ \t]+\w+"
 _CALLED = re.compile(rf"\w*[ \t]*(?:=(?!=|[ \t]*(?:False|None)\b)|\((?!`)|{_ALIAS})")
-# Not `getattr(self, name)`, `getattr(torch, name)`, `getattr(args, "name", 0)`, `vars(args)`.
+# Not `getattr(self, name)`, `getattr(torch, name)`, `getattr(args, "name", 0)`, `vars(args)`,
+# `eval("args." + name)`.
+_KNOWN = r"(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b"
 _ARGUMENTS = r"\((?:[^()]|\([^()]*\))*\)"
 _SEARCHED = re.compile(
-    r"\s*(?!(?:self|cls|args|opts?|cfg|config|params|obj|model|torch|nn|F|np|jnp|tf|logging)\b)"
-    rf"(?:(?:\w+\.)?(?:import_module|__import__){_ARGUMENTS}|sys\.modules\[[^\]]*\]|[\w.]+)"
+    rf"\s*(?!{_KNOWN})(?:(?:\w+\.)?(?:import_module|__import__){_ARGUMENTS}|sys\.modules\[[^\]]*\]|[\w.]+)"
     rf"\s*(?:,(?!\s*[\"'])|\)\s*\[)|{_ALIAS}"
 )
 # `import_module(name)` as a statement, and `import_module(name).run()`.
@@ -393,7 +394,8 @@ _FOLLOWED = {
     **dict.fromkeys(("seed", "Seed", "determin"), _CALLED),
     **dict.fromkeys(("getattr(", "vars("), _SEARCHED),
     ".__dict__[": re.compile(r"(?![^\]\n]*\][ \t]*=(?!=))"),  # which gives a name a value
-    "eval(": re.compile(r"(?!\s*[\w.]+\.i?(?:loc|at)\[)"),  # what a table holds is data
+    # What a table holds is data.
+    "eval(": re.compile(rf"(?!\s*(?:[\w.]+\.i?(?:loc|at)\[|[a-z]?[\"']{_KNOWN}\.))"),
     **dict.fromkeys(("-= ", ".sub_(", ".add_(", "_foreach_", ".data = ", ".copy_("), _UPDATES),
     # ``for epoch in range(first, last)``, ``while step < last``, ``while True``.
     "range(": re.compile(r"\s*[^\W\d][\w.]*[^\n,()]*(?:\([^\n()]*\)[^\n,()]*)?,"),

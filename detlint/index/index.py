@@ -482,8 +482,9 @@ class Index:
         told = self._asked(path, f"held {owner}#{name}", lambda unit: list(ask(unit)), [])
         return [(first, last, names) for first, last, names in told]
 
-    def flags(self, path: str) -> list[str]:
-        """The options, without their dashes, that a file may give a parser of the command line."""
+    def flags(self, path: str) -> list[tuple[str, str]]:
+        """The options, without their dashes, that a file may give a parser of the command line, and
+        what those do that take no value."""
         return self.told(path, "flags", flags)
 
     # What a configuration names

@@ -8,6 +8,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from detlint.syntax.layout import code_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -22,7 +24,10 @@ _DOTTED = r"[A-Za-z_]\w*(?:\.\w+)*(?:[.:][A-Z]\w*|:[\w-]+-v\d+)"
 _CLASS = re.compile(rf"[\"']({_DOTTED})[\"']")
 _VALUE = re.compile(rf":[ \t]+({_DOTTED})[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
 # Both begin with plain text, which sre finds fast.
-_FLAG = re.compile(r"""--(?:(?<="--)([^"'\n]*)"|(?<='--)([^"'\n]*)')""")
+_FLAG = re.compile(
+    r"""--(?:(?<="--)([^"'\n]*)"|(?<='--)([^"'\n]*)')"""
+    r"""(?:(?=[^()]*?(store_true|store_false|BooleanOptional))|)"""
+)
 _DEFINED = re.compile(r"""DEFINE_(?<=\bDEFINE_)\w+\(\s*["'](\w+)""")  # of absl
 # The tables of a pyproject.toml that name what commands start.
 _TABLES = (("project", "scripts"), ("project", "gui-scripts"), ("tool", "poetry", "scripts"))
@@ -64,10 +69,14 @@ def named_classes(text: str) -> list[tuple[int, str]]:
     return [(place, ":".join(names)) for place, names in found]
 
 
-def flags(text: str) -> list[str]:
-    """The options, without their dashes, that a text may give a parser of the command line."""
-    given = (one or other for one, other in _FLAG.findall(text))
-    return sorted({*given, *_DEFINED.findall(text)})
+def flags(text: str) -> list[tuple[str, str]]:
+    """The options, without their dashes, that a text may give a parser of the command line, and
+    what those do that take no value: ``store_true``."""
+    if "--" not in text and "DEFINE_" not in text:
+        return []
+    code = code_of(text)
+    given = ((one or other, action) for one, other, action in _FLAG.findall(code))
+    return sorted({*given, *((each, "") for each in _DEFINED.findall(code))})
 
 
 def attributes(text: str, names: Iterable[str]) -> Iterator[str]:

@@ -583,8 +583,8 @@ class UnseededGlobalRng(Rule):
                 experiment = decorator.removeprefix("@").rpartition(".")[0]
                 remedy, edits = f"give the experiment one: {experiment}.add_config(seed=0)", ()
                 advised = remedy
-            elif option := program.option_unset(seed):
-                remedy = _turned_on(option, program.value_unset(seed))
+            else:
+                remedy = program.option_unset(seed)[1] or remedy
         return program.finding(cls, first, f"{unseeded}; {remedy}", advised, edits, confidence=sure)
 
     @classmethod
@@ -747,16 +747,8 @@ def _only(program: Program, seed: Located) -> str:
         return f"{program.shown(seed)} seeds it with another number in each run"
     if where := _SEEDED_WHERE.get(seed.fact.doubt):
         return f"{program.shown(seed)} seeds it only where {where}"
-    option = program.option_unset(seed)
-    only = f"only with {f'{option}, which is' if option else 'an option that is'}"
-    return f"{program.shown(seed)} seeds it {only} off by default"
-
-
-def _turned_on(option: str, value: str) -> str:
-    """How a message says what turns an option on."""
-    if option.startswith("--"):
-        return f"pass {option}{value and f' {value}'}, or make that the default"
-    return f"set {option.removeprefix('the setting ')} to {value} by default"
+    when = program.option_unset(seed)[0] or "with an option that is off by default"
+    return f"{program.shown(seed)} seeds it only {when}"
 
 
 def _asks_of_tensorflow(program: Program) -> bool:

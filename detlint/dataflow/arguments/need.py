@@ -33,9 +33,9 @@ class Need(NamedTuple):
     field: bool = False
 
     @property
-    def compared(self) -> bool:
-        """Whether it runs with something that it is compared with."""
-        return any(each not in _SWITCHED for each in self.runs)
+    def compared(self) -> list[str]:
+        """What it runs with of that which it is compared with."""
+        return [each for each in self.runs if each not in _SWITCHED]
 
     @property
     def is_of_seed(self) -> bool:

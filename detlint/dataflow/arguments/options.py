@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.arguments.defaults import defaults
@@ -140,8 +141,12 @@ def values_set(unit: Unit, option: str) -> Iterator[tuple[int, object]]:
         for op in _setting(function, option):
             for value in _set_by(op, option):
                 yield op.row, value
-        if option in (function.word, *function.params, *_fields(function)):
+        # What makes an object or a command of what it takes, or ``locals()``.
+        keeps = function.word == "__init__" or function.decorators or "locals()" in unit.text
+        taken = option in function.params and keeps
+        if taken or option == function.word or option in unit.rebound:
             yield getattr(function.node, "lineno", 0), ...
+        yield from ((each.row, each.constant) for each in _fields(function).get(option, ()))
 
 
 def _functions_about(unit: Unit, option: str) -> Iterator[Function]:
@@ -162,14 +167,21 @@ def _setting(function: Function, option: str) -> Iterator[Op]:
 def _set_by(op: Op, option: str) -> Iterator[object]:
     constant = op.values.constant
     if op.text:
-        if _names(op.name, option) and not all(_only_reads(use, op) for use in op.uses):
-            yield ...
+        uses = op.uses if _names(op.name, option) else ()
+        yield from chain.from_iterable(_chosen(use) for use in uses if not _only_reads(use, op))
     elif op.code == "store_attr" and op.name == option:
         yield constant(op.args[1])
     elif op.code == "call":
         yield from (constant(value) for name, value in op.arguments() if name == option)
     else:
         yield from _item_set_by(op, option)
+
+
+def _chosen(use: Op) -> list[object]:
+    """What the command line may set an option to that an operation names: one of its choices."""
+    choices = use.given("choices") if word_of(use) == _ADDS else None
+    given = None if choices is None else choices.elements
+    return [...] if given is None else [*(each.constant for each in given), _default(use)]
 
 
 def _item_set_by(op: Op, option: str) -> Iterator[object]:
@@ -292,8 +304,8 @@ def _is_passed(text: str, option: str) -> bool:
 
 def _names(text: str, option: str) -> bool:
     """Whether a text is an option, or its flag on a command line, or holds it as a word."""
-    words = text.replace("-", "_").replace("=", " ").replace(".", " ").split()
-    return option in words or _is_flag(text, option)
+    plain = text.lstrip("-").replace("--", " ").replace("-", "_")
+    return option in plain.replace("=", " ").replace(".", " ").split()
 
 
 def _is_flag(text: str, option: str) -> bool:

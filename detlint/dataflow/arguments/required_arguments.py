@@ -639,10 +639,14 @@ def of_name(need: Need, option: str) -> Need:
 
 
 def given_on(given: Op, need: Need) -> Need | None:
-    """What calls of the function around a call have to pass, if that hands on what it takes."""
-    option = option_of(given) if need.default else ""
+    """What calls of the function around a call have to pass, if that hands on what it takes, or
+    what an option or a variable of another module has to be that it hands on."""
+    option = option_of(given) if need.default or not need.others else ""
     if option:
-        return of_name(need, option)._replace(field=False)
+        return of_name(need, option)._replace(field=False, unset=need.default)
+    if name := "" if need.key else _variable(given):
+        module, _, last = name.rpartition(".")
+        return of_name(need, last)._replace(function=f"{OF_MODULE}{module}", unset=False)
     taken, key = source(given)
     if taken is None or taken.name[0] or (key and need.key):
         return None

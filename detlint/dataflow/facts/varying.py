@@ -261,9 +261,19 @@ def _is_frozen(named: Op) -> bool:
 
 def _gives_away(made: Op) -> bool:
     """``model.to("cpu")``, ``model.state_dict()``, and no more."""
-    moved = closure([made], lambda x: (y for use in x.uses if use.name in MOVES for y in use.calls))
+    moved = closure([made], _moved)
     taken = {use.name if use.code == "attr" else use.code for each in moved for use in each.uses}
-    return "state_dict" in taken and taken <= {"state_dict", "config", "drop", *MOVES}
+    idle = {"config", "drop", "state_dict", "store_global", *MOVES}
+    return "state_dict" in taken and taken <= idle
+
+
+def _moved(held: Op) -> Iterator[Op]:
+    """A model as it is after a move, and as functions read the variable that it is."""
+    for use in held.uses:
+        if use.code == "store_global":
+            yield from use.function.unit.reads("global", str(use.name))
+        elif use.name in MOVES:
+            yield from use.calls
 
 
 def _is_unfused(call: Op) -> bool:
