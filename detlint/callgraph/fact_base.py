@@ -18,7 +18,7 @@ from detlint.index.facts import (
     Fact,
 )
 from detlint.models.randomness import OF_OWN
-from detlint.models.training import APART, FITS_BY_TEXT, WRAPPERS
+from detlint.models.training import APART, FITS_BY_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -50,7 +50,6 @@ class FactBase:
         self._index = closure.index
         self._conditions = conditions
         self._launched = launched
-        self._known_running: dict[tuple[str, str, bool], Sequence[tuple[str, Fact]]] = {}
 
     def facts(  # noqa: PLR0913 - how facts are chosen
         self,
@@ -136,23 +135,17 @@ class FactBase:
         *,
         anywhere: bool,
     ) -> Sequence[tuple[str, Fact]]:
-        """Those in one file, whatever they are about: asked once for all libraries."""
-        asked = kind, path, anywhere
-        if within is None and asked in self._known_running:
-            return self._known_running[asked]
+        """Those in one file, whatever they are about."""
         reach = self._closure.reach
         runs = partial(reach.may_run if anywhere else reach.runs, self._path, path)
         if anywhere or kind in _RARE:
             found = self._index.facts(path, kind)
-            found = [each for each in found if kind == "tells" or runs(each[0])]
-        else:  # what a part does takes longer to tell than whether it runs, where there are many
-            given = None if within is None else within[path]
-            found = self._index.facts(
-                path, kind, lambda part: (given is None or part in given) and runs(part)
-            )
-        if within is None:
-            self._known_running[asked] = found or ()
-        return found
+            return [each for each in found if kind == "tells" or runs(each[0])]
+        # What a part does takes longer to tell than whether it runs, where there are many.
+        given = None if within is None else within[path]
+        return self._index.facts(
+            path, kind, lambda part: (given is None or part in given) and runs(part)
+        )
 
     def _is_about(self, fact: Fact, what: str) -> bool:
         if not what or fact.what == what:
@@ -185,8 +178,6 @@ class FactBase:
 
     def _fits_apart(self, path: str, fact: Fact) -> bool:
         """Whether what is fitted is of such a library; of an import of that, its file has told."""
-        if f".{FITS_BY_TEXT}(" not in fact.text or self._index.holds(path, WRAPPERS):
-            return False
         told = self._index.receivers(path, FITS_BY_TEXT)
         owners = [x for each in told if each.row == fact.row for x in each.owners]
         found = [self._closure.project.libraries(path, each) for each in owners]

@@ -276,8 +276,6 @@ class OtherFiles:
         return bool(self._asked_for("fills", self._real(unit.source.path), own))
 
     def _fills(self, home: str, name: str) -> bool:
-        if self.alone or len(self._python(self._root_of(home))) < 2:
-            return False
         beside = [each for each in self._beside(home) if each != home]
         words = (*_LISTING, f".{name}") if name else _LISTING
         listing = (each for each in beside if self._index.holds(each, words))

@@ -180,8 +180,6 @@ class Precedence:
 
     def _named_in(self, unit: Unit, function: Function) -> Iterator[_Naming]:
         for op in function.ops:
-            if op.code not in (*_NAMES, "attr", "class"):
-                continue
             symbols = self._named(unit, op)
             nodes = self._nodes(symbols, op)
             for use in ((op,) if op.code in ("attr", "class") else op.uses) if nodes else ():

@@ -274,19 +274,16 @@ class Project:
         return [*chain.from_iterable(known[each] for each in paths if each in known)]
 
     def _fields_in(self, need: str, path: str) -> list[_Fields]:
-        declared, (classes, files) = self._declared, self._classes(path)
-        if not any(declared(each, need) for each in files):  # as of most options
-            return []
+        declared = self._declared
         found = [
             (name, [(x.path, told) for x in lines if (told := declared(x.path, need).get(x.part))])
-            for name, lines in classes.items()
+            for name, lines in self._classes(path).items()
         ]
         return [each for each in found if each[1]]
 
-    def _classes_in(self, path: str) -> tuple[dict[str, list[Symbol]], set[str]]:
-        """The classes of a file with their lineages, and the files in which these lie."""
-        classes = {x: self.lineage(Symbol(path, x)) for x in self.index.outline(path).classes}
-        return classes, {each.path for line in classes.values() for each in line}
+    def _classes_in(self, path: str) -> dict[str, list[Symbol]]:
+        """The classes of a file with their lineages."""
+        return {each: self.lineage(Symbol(path, each)) for each in self.index.outline(path).classes}
 
     @cached_property
     def state_of_configurations(self) -> str:

@@ -235,8 +235,6 @@ class Reachability:
             node = self._calls.known(*part)
             if node is not None and self._running[node] & ~programs:  # most do not run anyway
                 limits[node] &= programs
-        if limits == self._limits(self._calls):
-            return self._running
         return flood(self._calls, self._starts(self._calls), limits)
 
     @cached_property

@@ -363,8 +363,6 @@ def _sorting(listing: Listing) -> str:
 
 
 def _is_async_loop(head: Op) -> bool:
-    if head.code != "iter":
-        return False
     made = (each.node for each in head.uses if each.code == "comprehension")
     clauses = [clause for node in made for clause in getattr(node, "generators", ())]
     return isinstance(head.node, ast.AsyncFor) or any(

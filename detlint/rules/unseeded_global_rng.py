@@ -362,8 +362,6 @@ class UnseededGlobalRng(Rule):
         chosen = any(each.fact.doubt == CHOSEN for each in seeds)
         if chosen or program.lacks(_MAY_SEED) or any(map(program.is_left_to_files, unset)):
             sure = Confidence.POSSIBLE
-        if sure == Confidence.POSSIBLE and not all_asked:
-            return
         if trains or not _seeds(program, library, settings, trains=False):
             yield cls._told(program, library, *found, sure)
         else:
