@@ -18,7 +18,7 @@ from detlint.index.facts import (
     Fact,
 )
 from detlint.models.randomness import OF_OWN
-from detlint.models.training import APART, FITS_BY_TEXT
+from detlint.models.training import APART, FITS_BY_TEXT, WRAPPERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -178,6 +178,8 @@ class FactBase:
 
     def _fits_apart(self, path: str, fact: Fact) -> bool:
         """Whether what is fitted is of such a library; of an import of that, its file has told."""
+        if self._index.holds(path, WRAPPERS):
+            return False
         told = self._index.receivers(path, FITS_BY_TEXT)
         owners = [x for each in told if each.row == fact.row for x in each.owners]
         found = [self._closure.project.libraries(path, each) for each in owners]

@@ -211,7 +211,7 @@ class TrainedParts:
     @cached_property
     def has(self) -> Callable[[str, str], bool]:
         """Whether a part of a file takes part."""
-        starts = list(whole(self._project, self._with_derived))
+        starts = list(whole(self._project, self.classes))
         reached = self._closure.reach.parts_from(*starts, files=self._members)
         return lambda path, part: bool(part) and reached(path, part)
 
@@ -279,19 +279,6 @@ class TrainedParts:
             for each in names
         ]
         return bool(TrainedParts(self._closure, kept).foreign)
-
-    @cached_property
-    def _with_derived(self) -> list[Symbol]:
-        asked = self.classes
-        return list(closure(asked, lambda x: self._derived(x) if asked.get(x, True) else ()))
-
-    def _derived(self, symbol: Symbol) -> Iterator[Symbol]:
-        """The classes in use that are derived from one, by the name of their base."""
-        for path in self._closure.reach.deriving.get(symbol.part, ()):
-            for name, bases in self._index.outline(path).classes.items():
-                derives = any(each.rpartition(".")[2] == symbol.part for each in bases)
-                if derives and self._runs(path, name):
-                    yield Symbol(path, name)
 
     def _runs(self, path: str, part: str) -> bool:
         return path in self._members and self._closure.reach.runs(self._closure.path, path, part)

@@ -47,6 +47,7 @@ WRAPS_KERAS = Names(
     scikeras.wrappers.{BaseWrapper,KerasClassifier,KerasRegressor}
     """
 )
+WRAPPERS = ("BaseWrapper", "KerasClassifier", "KerasRegressor")  # by their names
 FITTING = Names(
     """
     sklearn.{model_selection,cross_validation}.cross_{validate,val_predict,val_score}
