@@ -242,6 +242,12 @@ def test_an_argument_of_its_own_line_gets_a_line(engine: Callable[..., Engine]) 
     )
 
 
+def test_a_written_none_is_replaced(engine: Callable[..., Engine]) -> None:
+    text = "import guard\n" + UNSEEN.replace("=n)", "=n, worker_init_fn=None)")
+    fixed = fix(Source("example.py", text), engine("DET201").lint, unsafe=True).source.text
+    assert fixed.endswith("num_workers=n, worker_init_fn=guard.seed_worker)\n")
+
+
 def test_a_file_with_another_guard_gets_no_fix(findings: Callable[..., list[Finding]]) -> None:
     (found,) = findings(UNSEEN + "guard = None\n", "DET201")
     assert found.edits == ()

@@ -66,6 +66,26 @@ def test_what_may_not_compare_has_no_fix_and_is_told_of_a_key(
     assert [(each.advice, each.edits) for each in findings(code, "DET204")] == [(KEY, ())]
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        pytest.param(
+            "import itertools\n\ndef f(names):\n"
+            "    return list(itertools.chain(*[set(name.split()) for name in names]))\n",
+            "each set of `",
+            id="several sets",
+        ),
+        pytest.param("def f(x: set[str]):\n    return x.pop()\n", "the set `x` gives", id="pop()"),
+    ],
+)
+def test_what_no_sorting_in_place_makes_good_has_no_fix(
+    code: str, message: str, findings: Callable[..., list[Finding]]
+) -> None:
+    (found,) = findings(code, "DET204")
+    assert found.message.startswith(message)
+    assert found.edits == ()
+
+
 def test_what_only_seems_to_be_strings_has_no_fix(findings: Callable[..., list[Finding]]) -> None:
     code = LOOP.format(given="names", made="set(names)")
     (found,) = findings(code, "DET204")

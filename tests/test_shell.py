@@ -210,6 +210,7 @@ def test_what_starts_a_program_stands_in_front(front: str) -> None:
         pytest.param('X=1\nbash -c "p $X \\"a b\\" \\$Y"', ["1", "a b", None], id="in double ones"),
         pytest.param("bash -c \"bash -c 'p a'\"", ["a"], id="in another"),
         pytest.param("srun -n 4 bash -lc 'cd x; p a'", ["a"], id="under srun"),
+        pytest.param("srun --output=$X/log sh -c 'p a'", ["a"], id="behind an unknown option"),
         pytest.param("bash <<EOF\np a\nEOF", ["a"], id="in a here-document"),
         pytest.param("cat <<'EOF' | bash\np a $X\nEOF", ["a", None], id="that is piped"),
         pytest.param("bash <<< 'p a'", ["a"], id="in a here-string"),

@@ -115,6 +115,8 @@ class _Reading:
             elif name in ("env", "sudo") and text is not None and _assigns(text):
                 self._sets.append(self._words[place])
                 place += 1
+            elif text is None and self._words[place + 1 :] and not self._starter.skipped:
+                place += 1  # some options, if a program stands behind them
             else:
                 break
         place += self._starter.skipped
