@@ -6,8 +6,6 @@ import re
 
 from detlint.models.model import words
 
-# What reads or changes one file, by how its name begins.
-ON_FILES = ("os.", "shutil.", "pathlib.", "cv2.imwrite", "numpy.save", "torch.save")
 # What writes a file, with the place of the argument that says where.
 WRITERS = {
     **dict.fromkeys(words("cv2.imwrite numpy.save numpy.savetxt numpy.savez"), 0),
