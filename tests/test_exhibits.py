@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from detlint import lint_paths
 from detlint.cli import main
 
 if TYPE_CHECKING:
@@ -1210,3 +1211,43 @@ def test_data_that_is_read_as_a_model_and_options_by_name_hide_none(
     project({"train.py": _STORED.format(given=given, size=size)})
     main(["--no-cache", "--select", "DET304", "--min-confidence", "possible", "."])
     assert told in capsys.readouterr().out
+
+
+_WARP = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+class Warp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 3, 1)
+
+    def forward(self, x, index, grid):
+        y = torch.zeros(8).cuda().put_(index, x, accumulate=True)
+        return y, F.grid_sample(self.conv(x), grid, align_corners=False)
+"""
+_STEP = """
+    steps = torch.optim.Adam(net.parameters())
+    for row in x:
+        loss(net(row)).backward()
+        steps.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("makes", "then", "expected"),
+    [
+        ("Fast() if x else Warp()", _STEP, ["likely", "likely"]),
+        ("Fast() if use_gpu else Warp()", _STEP, []),
+        ("Warp()", "net.train_scene(x)", ["likely", "possible"]),
+    ],
+)
+def test_what_runs_without_a_gpu_or_a_step_that_is_seen(
+    makes: str, then: str, expected: list[str], project: Callable[[dict[str, str]], Path]
+) -> None:
+    run = "import torch\nfrom fast import Fast\nfrom warp import Warp\n\ndef run(x, use_gpu):\n"
+    run = f"{run}    net = {makes}\n    {then}\n\nif __name__ == '__main__':\n    run(*load())\n"
+    root = project({"run.py": run, "warp.py": _WARP})
+    found = lint_paths([root], isolated=True, select=["DET501"], min_confidence="possible")
+    assert [str(each.confidence) for each in found] == expected

@@ -47,6 +47,16 @@ def roles(text: str) -> list[str]:
         pytest.param(f"{PLOT}# rows.to_csv('a.csv')\n", ["showing"], id="a comment on a table"),
         pytest.param("# model.predict(x)\nHERE\n", [], id="a comment on predictions"),
         pytest.param("rows = model.predict(x)\nHERE\n", ["inference"], id="predictions"),
+        pytest.param(
+            "HERE\nx = model.generate(y)\nwith open(d + '/metadata.jsonl', 'w') as f: f.write(x)\n",
+            [],
+            id="data for a training",
+        ),
+        pytest.param(
+            "HERE\nx = model.generate(y)\nwith open('train.jsonl') as f: f.read()\n",
+            ["inference"],
+            id="data that is read",
+        ),
         pytest.param("import onnxruntime\nHERE\n", ["inference"], id="a runtime"),
         pytest.param(
             "def main():\n    load()\n    net.eval()\ndef load():\n    HERE\n",

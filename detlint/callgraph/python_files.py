@@ -17,6 +17,7 @@ from detlint.grouping import grouped
 from detlint.index.facts import HANDED_ON, HIDING, UNKNOWN, is_never_met, seed_needed
 from detlint.index.scan import MAIN, registered
 from detlint.models.attention import ANSWERING, LIBRARIES, OF_TORCH, SWITCHING
+from detlint.models.purposes import trains as says_training
 from detlint.sources.kinds import CUDA, NOTEBOOK, PYTHON, kind_of_name
 from detlint.syntax.mentions import mentions
 
@@ -92,13 +93,15 @@ class PythonFiles:
     def is_untrained(self, path: str, row: int, programs: Sequence[Program]) -> bool:
         """Whether none of the programs that have a file is shown to train what stands in a line,
         where no loss goes back; in a file which others do not install, and which no decorator hands
-        on. One that may train something unseen counts where no other shows what it trains."""
+        on. One that takes steps, or is called so, and may train something unseen counts where no
+        other shows what it trains."""
         within = [each for each in programs if path in each]
         if not within or self.is_installed(path) or self._is_registered(path, row):
             return False
         if self._index.part_at(path, row) in self._index.parts_with(path, "trains"):
             return False
-        may = [each for each in within if each.purpose.may_train and each.may_reach(path, row)]
+        steps = [x for x in within if x.has("trains") or says_training(os.path.basename(x.path))]
+        may = [each for each in steps if each.may_reach(path, row)]
         shown = [each for each in may if each.shows_training()]
         return bool(shown or not may) and not any(each.trains_part(path, row) for each in shown)
 

@@ -19,8 +19,8 @@ ADDITIONS = {
 # What compiles CUDA source that it is given as text.
 COMPILERS = words(
     """torch.utils.cpp_extension.load_inline cupy.RawKernel cupy.RawModule cupy.ElementwiseKernel
-    cupy.ReductionKernel pycuda.compiler.SourceModule chainer.backends.cuda.elementwise
-    chainer.cuda.elementwise"""
+    cupy.ReductionKernel cupy.cuda.compile_with_cache cupy.cuda.compiler.compile_with_cache
+    pycuda.compiler.SourceModule chainer.backends.cuda.elementwise chainer.cuda.elementwise"""
 )
 STORE = "triton.language.store"
 # Functions of kernels that give whole numbers, by their last name; and those that give what they

@@ -136,6 +136,10 @@ is_whole = says(
 is_choice = says("action actions label labels target targets")
 
 
+# Whether a variable or an option says that there is a GPU: ``use_gpu``, ``is_cuda``.
+says_cuda = Names("{use,on,has,is,with}_{cuda,gpu}", "cuda")
+
+
 # Whether it reaches no place twice.
 is_permutation = says("perm permutation")
 

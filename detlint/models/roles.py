@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detlint.models.model import words
+from detlint.models.names import says
 
 # Tests. `unittest.mock` stands for objects, in other code, too.
 TESTING = ("pytest", "unittest")
@@ -42,7 +43,10 @@ ANSWERS = (
     ".generate(",
 )
 # What keeps answers for other programs, as features or a gallery, if it is given a list of them …
-STORES = words("torch.save numpy.save numpy.savez numpy.savez_compressed pickle.dump")
+STORES = words("torch.save numpy.save numpy.savez numpy.savez_compressed pickle.dump builtins.open")
+# … or writes what is called so, which a training reads later; ``datasets`` finds it by its name …
+is_data = says("dataset train training")
+DATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 # … or what one of these makes of such a list.
 JOINS = frozenset(
     (

@@ -129,6 +129,9 @@ INDEXING = (
         alternatives=(Alternative("index_put, which is deterministic if enabled", _PUT),),
         source=NATIVE + "TensorAdvancedIndexing.cpp",
         usages=(
+            usage("torch.Tensor.put_ torch.put", one_of("accumulate", 3, True))._replace(
+                on_cuda=True
+            ),
             usage("torch.Tensor.put_ torch.put"),
             usage("torch.Tensor.put", familiar=True),
         ),

@@ -52,12 +52,14 @@ class Usage(NamedTuple):
     called     where a form makes a module: what the arguments of a call of that must be
     familiar   whether objects other than tensors have a method of that name, such as
                ``queue.put``, so that its object has to be known as a tensor
+    on_cuda    whether they differ on CUDA alone, whatever other calls do
     """
 
     forms: tuple[str, ...] = ()
     arguments: tuple[Argument, ...] = ()
     called: tuple[Argument, ...] = ()
     familiar: bool = False
+    on_cuda: bool = False
 
 
 class Alternative(NamedTuple):

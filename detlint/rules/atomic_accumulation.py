@@ -65,6 +65,7 @@ class AtomicAccumulation(Rule):
     triggers = (
         *("atomic_add", "atomic.add(", "atomic.sub(", "scatter_add(", "load_inline", "RawKernel"),
         *("RawModule", "ElementwiseKernel", "ReductionKernel", "SourceModule", "elementwise("),
+        "compile_with_cache",
     )
     mentions = ("atomicAdd", "gpuAtomicAdd", "fastAtomicAdd")
     source = (
@@ -175,11 +176,15 @@ class AtomicAccumulation(Rule):
                 return
 
     def _sources(self, call: Op) -> Iterator[str]:
-        """The texts that it is given, as far as they are known."""
-        values = self.unit.values
+        """The texts that it is given, as far as they are known; for a parameter, those that the
+        module holds."""
+        values, module = self.unit.values, self.unit.module
         for _, given in call.arguments():
             value = values.bound_to(given)
-            for each in value.args if value.code in ("list", "tuple") else (value,):
+            texts = value.args if value.code in ("list", "tuple") else [value]
+            if value.code in ("param", "phi"):
+                texts = [each for bound in module.bindings.values() for each in bound]
+            for each in texts:
                 yield folding.text(values, each)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _REFUSES = "use_deterministic_algorithms(True) refuses it on CUDA"
 _SAME = "gives the same values in each run"
 _BACKWARD = "backward"
+_ON_CUDA = " on CUDA"
 _OF_VOLUMES = "3d("  # what functions choose by a number of dimensions
 
 
@@ -49,7 +50,8 @@ class NoDeterministicImplementation(Rule):
 
     Not reported:
     - arguments for which it is deterministic, as `AdaptiveAvgPool2d(1)`, or that cannot be seen.
-      Where only CUDA is concerned, tensors that visibly lie on the CPU
+      Where only CUDA is concerned, tensors that visibly lie on the CPU, and code that is only for
+      machines without a GPU
     - only the backward is concerned, and there visibly is none: integers, detached or fresh
       tensors, code without gradients, or that is called only from such
 
@@ -124,8 +126,10 @@ class NoDeterministicImplementation(Rule):
 
     @classmethod
     def rests_on_others(cls, finding: Finding) -> bool:
-        """Other files may show that a gradient comes, and how many dimensions they ask for."""
-        return finding.confidence is Confidence.POSSIBLE or _OF_VOLUMES in finding.message
+        """Other files may show that a gradient comes, how many dimensions they ask for, and that
+        they do so without a GPU."""
+        told = any(each in finding.message for each in (_OF_VOLUMES, _ON_CUDA))
+        return told or finding.confidence is Confidence.POSSIBLE
 
     @classmethod
     def doubted(cls, finding: Finding, program: Program) -> bool:
@@ -187,7 +191,7 @@ class NoDeterministicImplementation(Rule):
             message = f"{shown} {same}, but {_REFUSES}"
         else:
             what = _BACKWARD if backward else "implementation"
-            where = "" if "cpu" in row.devices else " on CUDA"
+            where = "" if found.differs_on_cpu else _ON_CUDA
             when = f" before torch {row.until}" if row.until else ""
             message = f"{shown} has no deterministic {what}{where}{when}"
         self.report(found.call.node, message, advice=_advice(row), confidence=sure)

@@ -64,8 +64,9 @@ class SetOrder(Rule):
     - sets of numbers, whose hashes do not change
     - the order provably does not matter: sorted, counted, tested for membership, combined with
       other sets
-    - loops in which the order has no effect, what is only printed, and lists under a name for
-      looking up, such as `stop_words`. What a function returns, where no caller needs its order
+    - loops in which the order has no effect, what is only printed, and what nothing reads. Lists
+      under a name for looking up, such as `stop_words`. What a function returns, where no caller
+      needs its order
 
     What to do: Sort the set where it is read: `sorted(names)`. Classes and most other objects do
     not compare with each other, and need a key: `sorted(kinds, key=lambda kind: kind.__name__)`.

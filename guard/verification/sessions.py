@@ -56,7 +56,6 @@ def is_small(folder: str) -> bool:
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    # detlint: ignore[DET203] counted, or copied
     with os.scandir(folder) as entries:
         for entry in entries:
             yield entry

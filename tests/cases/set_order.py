@@ -1959,3 +1959,83 @@ def first_of_segments(record, found):
     ids = set(record.get("segments", []))
     first = list(ids)[0]  # possible DET204
     return [each for each in found if int(each) + 1 in ids], first
+
+
+# A list in a list, and what is put into what nothing reads, show an order where something reads it
+
+
+def _parts(line):
+    return list(set(re.split("; ", line)))
+
+
+def only_compared(lines):
+    rows, found = [], []
+    for line in lines:
+        rows.append(_parts(line))
+    for number, (line, row) in enumerate(zip(lines, rows)):
+        kept = set()
+        for each in row:
+            kept.add(each)
+        found.append((number, line[0], len(kept)))
+    return found
+
+
+def first_of_each(lines):
+    rows = []
+    for line in lines:
+        names = list(set(re.split("; ", line)))  # DET204
+        rows.append(names)
+    return [row[0] for _, row in zip(lines, rows)]
+
+
+def written(lines, file):
+    rows = [" ".join(set(re.split("; ", line))) for line in lines]  # DET204
+    texts = []
+    for line in lines:
+        texts.append(" ".join(set(re.split("; ", line))))  # DET204
+    file.write("\n".join(rows + texts))
+
+
+def rows_that_nobody_reads(line):
+    table = pd.DataFrame(columns=["a", "b"])
+    places = pd.DataFrame(columns=["a"])
+    count, found = 0, {}
+    for each in set(re.split("; ", line)):
+        count += len(each)
+        found[each] = 1
+        places.loc[len(places)] = [each]
+    for each in found.keys():
+        table = pd.concat([table, pd.DataFrame([{"a": each, "b": found[each]}])])
+        table = table.append([{"a": each}], ignore_index=True)
+    print(count, len(table))
+
+
+def rows_that_are_kept(line, path, kept):
+    table = pd.DataFrame(columns=["a"])
+    for each in set(re.split("; ", line)):  # DET204
+        table = pd.concat([table, pd.DataFrame([{"a": each}])])
+    table.to_csv(path)
+    for each in set(re.split("; ", line)):  # DET204
+        kept.rows.append(each)
+
+
+def last_of_all(line, texts):
+    for each in set(re.split("; ", line)):  # DET204
+        last = each
+    if last.endswith("x"):
+        texts.clear()
+
+
+def asked_and_printed(line, others, file):
+    found, rows = set(), []
+    for each in set(re.split("; ", line)):  # DET204
+        for other in others:
+            if each.startswith(other):
+                found.add(each)
+        if len(found) > 3:
+            break
+    for each in set(re.split("; ", line)):  # DET204
+        rows.append(each)
+    for row in rows:
+        print(json.dumps(row), file=file)
+    return [other for other in others if other not in found]

@@ -2080,7 +2080,7 @@ def made_before_or_seen_again(d, info):
     for name in os.listdir(d):  # DET203
         found = {}
         found["name"] = name
-    return found
+    return found, last
 
 
 def first_of_a_walk(d):
@@ -5457,3 +5457,24 @@ def sorted_in_pairs(d, labels):
 
 def asked_in_lower_case(d):
     return "readme" in " ".join(os.listdir(d)).lower()
+
+
+# The largest of all is the same in any order, also where a loop in the loop looks for it
+
+
+def newest(d):
+    newest = -1
+    for folder, _, names in os.walk(d):
+        for name in names:
+            number = int(name.split("_")[1])
+            if number > newest:
+                newest = number
+    return newest
+
+
+def last_of_a_walk(d):
+    last = -1
+    for folder, _, names in os.walk(d):  # DET203
+        for name in names:
+            last = int(name.split("_")[1])
+    return last

@@ -112,8 +112,12 @@ def _imports(unit: Unit, libraries: Iterable[str]) -> Iterator[str]:
 
 
 def _keeps_rows(store: Op) -> bool:
-    """``np.save("labels", labels)``, ``torch.save(torch.cat(features), path)``."""
-    return any(_is_of_rows(value) for _, value in store.arguments())
+    """``np.save("labels", labels)``, ``open("metadata.jsonl", "w")``."""
+    if "builtins.open" not in store.called:
+        return any(_is_of_rows(value) for _, value in store.arguments())
+    mode = store.given("mode", 1)
+    writes = mode is not None and mode.text[:1] in ("a", "w", "x")
+    return writes and any(words.is_data(x) or x.endswith(words.DATA) for x in _texts(store))
 
 
 def _is_of_rows(value: Op) -> bool:

@@ -16,7 +16,7 @@ from detlint.dataflow.loops import groups
 from detlint.dataflow.loops.round_calls import Calls
 from detlint.dataflow.loops.round_containers import Containers
 from detlint.dataflow.loops.round_variables import Variables
-from detlint.dataflow.loops.rounds import SEEDING, Round, is_same, is_shared_out, looped
+from detlint.dataflow.loops.rounds import OF_PLACE, SEEDING, Round, is_same, is_shared_out, looped
 from detlint.dataflow.orders.expected import is_named
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, surest
 from detlint.dataflow.path_conditions import implies
@@ -24,10 +24,11 @@ from detlint.dataflow.references import is_only_changed, stores_of
 from detlint.dataflow.slices import LEAVING, STATES, closure, readers, states_before
 from detlint.grouping import grouped
 from detlint.models import names, randomness
-from detlint.models.model import Order
+from detlint.models.containers import ZEROS
+from detlint.models.model import Order, words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from detlint.dataflow.ir import Function, Op, Region
     from detlint.dataflow.orders.order import Orders
@@ -41,8 +42,12 @@ _FEW = 8  # elements that are tried one by one
 _WRAPPING = frozenset(("iter", "list", "set", "sorted", "tuple"))
 # What takes something out of a container.
 _SHRINKING = frozenset(("Sub", "difference_update", "discard", "pop", "popleft", "remove"))
-# What leaves of a number what people read.
-_ROUNDING = frozenset(("builtins.float", "builtins.round", "builtins.str", "numpy.round"))
+_CHANGING = words("augment change store_item")
+_WRITTEN = words("comprehension const dict list")
+_TESTS = words("boolean compare not test")
+_PARTS = words("attr call comprehension item iter slice unpack")
+# What makes another value, and does nothing else.
+_MAKING = (OF_PLACE - _TESTS) | _PARTS - {"call"} | {"drop"}
 _FILLED = Flow(filled=True)
 _VIEWS = frozenset(("items", "keys", "values"))  # of a dict, that hold as many
 # Comparisons of a length that hold for one element, and those that fail.
@@ -65,7 +70,6 @@ class Effects:
         self.holders = groups.Holders()
         self._made: dict[Op, Op] = {}
         self._unread: set[Op] = set()
-        self._is_unread: dict[Op, bool] = {}  # by what made a container
         self._sorted_around: dict[Op, bool] = {}
         self._read_in_any_order: dict[tuple[str, str], bool] = {}
         self._sorted_fields: dict[tuple[str, str], bool] = {}
@@ -91,23 +95,58 @@ class Effects:
             for each in closure([container], states_before)
         )
 
-    def is_read(self, value: Op, bound: Op | None = None) -> bool:
-        """Whether anything but a test or a message takes a value, also through joints; as what a
-        name is bound to, or was, where it is ``bound``."""
-        seen, pending, passed = {value}, [value], False
+    def is_read(self, value: Op, bound: Op | None = None, *, tested: bool = False) -> bool:
+        """Whether anything but a test or a message takes a value, or what is made of it and nothing
+        else; as what a name is bound to, or was, where it is ``bound``; ``tested``: or a test."""
+        seen, pending, passed = {value}, [value], tested
+        known = set() if tested else self._unread
         while pending:
-            for use in pending.pop().uses:
-                if use.code == "phi":
-                    if use not in seen and use not in self._unread:
-                        seen.add(use)
-                        pending.append(use)
+            each = pending.pop()
+            for use in each.uses:
+                made = self._made_with(use)
+                if made is not None:
+                    new = [x for x in (use, *made) if x not in seen and x not in known]
+                    seen.update(new)
+                    pending += new
                 elif bound is not None and _is_bound_again(bound, use):
                     passed = True
-                elif not self.is_quiet(use):
+                elif not self.is_quiet(use) or (
+                    use.code in _TESTS and (tested or each.code in _PARTS)
+                ):
                     return True
         if not passed:
             self._unread |= seen
         return False
+
+    def is_dead(self, op: Op) -> bool:
+        """Whether an operation only makes a value, and nothing reads that."""
+        return self._made_with(op) is not None and not self.is_read(op, tested=True)
+
+    def _made_with(self, use: Op) -> Collection[Op] | None:
+        """The containers of the function's own that an operation changes, if it does nothing but
+        that, or to make a value; else None."""
+        changed = [use] if use.code in _CHANGING else _changes(use)
+        if changed:
+            return self._own(*(each.args[0] for each in changed))
+        makes = self._only_makes(use) if use.code == "call" else use.code in _MAKING
+        return () if makes else None
+
+    def _only_makes(self, call: Op) -> bool:
+        """Whether a call of a library's function, or of a method of a known type, only makes a
+        value."""
+        function, row = call.args[0], self._values.function_row(call)
+        known = function.code == "attr" and lattice.is_known(self._values.types(function.args[0]))
+        row = row or (self._values.method_row(call) if known else None)
+        if row is None or row.returns in ("", "none") or row.order in (Order.DRAWS, Order.PICKS):
+            return not ZEROS.isdisjoint(self._values.called(call))
+        return not names.applies(word_of(call))
+
+    def _own(self, *containers: Op) -> Collection[Op] | None:
+        """What a function made for itself of which some containers are, or are parts; None where
+        others may hold one."""
+        made = [x for x in closure(containers, _held_before) if not _held_before(x)]
+        fresh = (self._only_makes(x) if x.code == "call" else x.code in _WRITTEN for x in made)
+        return made if all(fresh) else None
 
     def reads(self, use: Op, bound: Op) -> bool:
         """Whether a use of what a name is bound to is more than a test or a message."""
@@ -252,14 +291,15 @@ class Effects:
         )
 
     def is_quiet(self, use: Op) -> bool:
-        """A test, a message or an error."""
-        if use.code in ("test", "compare", "not", "raise", "boolean"):
+        """A test, a message, or a name of the module that nobody reads."""
+        if use.code == "store_global":
+            return self._orders.references.is_unread_global(str(use.name))
+        if use.code == "raise" or use.code in _TESTS:
             return True
         if use.code == "call" and (_is_raised(use) or self._orders.messages.is_log(use)):
             return True
-        rounds = use.code == "call" and not _ROUNDING.isdisjoint(self._values.called(use))
-        passes = rounds or use.code in ("format", "text", "binary", "tuple")
-        return passes and bool(use.uses) and all(map(self.is_quiet, use.uses))
+        passes = bool(use.uses) and self._made_with(use) is not None
+        return passes and not self.is_read(use)
 
     def only_raises(self, head: Op) -> bool:
         """Whether the rounds of a loop only look at what they take, to raise an error."""
@@ -384,19 +424,8 @@ class Effects:
 
     def is_unread(self, container: Op) -> bool:
         """Whether nothing reads a container that a function makes for itself."""
-        made = self.made(container)
-        while made.code == "item":
-            made = self.made(made.args[0])
-        if made.code not in ("comprehension", "dict", "list"):
-            return False
-        if made not in self._is_unread:
-            self._is_unread[made] = all(
-                use.code in ("phi", "drop")
-                or (use.code in ("store_item", "change", "item") and use.args[0] is each)
-                for each in closure([made], lambda op: op.uses)
-                for use in each.uses
-            )
-        return self._is_unread[made]
+        made = self._own(container)
+        return made is not None and not any(self.is_read(x, tested=True) for x in made)
 
     def reads_held(self, container: Op) -> bool:
         """Whether anything but a message reads what a dict holds, and not only its keys."""
@@ -510,6 +539,17 @@ class Effects:
 def _is_raised(call: Op) -> bool:
     """Whether it makes an error, and no more."""
     return bool(call.uses) and all(each.code == "raise" for each in call.uses)
+
+
+def _changes(op: Op) -> list[Op]:
+    """The next states of a container that a call gives it."""
+    return [x for x in op.uses if op.code == "call" and x.code == "change" and x.args[1] is op]
+
+
+def _held_before(op: Op) -> Sequence[Op]:
+    """What a value was before, or is a part of."""
+    part = op.code in ("attr", "augment", "item") or _changes(op)
+    return op.args[:1] if part else states_before(op)
 
 
 def made_of(value: Op) -> set[Op]:

@@ -13,9 +13,9 @@ from detlint.dataflow.calls import is_empty, looked_up_in, word_of
 from detlint.dataflow.loops.rounds import Judge, is_same, looped, numbered, refuses
 from detlint.dataflow.orders.use import Flow, Use, first_of
 from detlint.dataflow.path_conditions import decided, implies
-from detlint.dataflow.slices import closure, readers, states_before
+from detlint.dataflow.slices import closure, states_before
 from detlint.models import files, names
-from detlint.models.containers import ADDING, COMMUTING, PICKING, ZEROS
+from detlint.models.containers import ADDING, COMMUTING, PICKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.loops.groups import Holder
 
-_GROUPS, _KEYS = Flow(filled=True, grouped=1), Flow(filled=True, keyed=True)
+_GROUPS, _KEYS = Flow(filled=True).held, Flow(filled=True, keyed=True)
 _HELD = _KEYS.held
 _COUNTING = frozenset(("builtins.bool", "builtins.len"))
 _TESTS = (("In",), ("NotIn",), ("Is",), ("IsNot",))
@@ -35,6 +35,8 @@ class Containers(Judge):
 
     def on_change(self, op: Op) -> Iterator[Use]:
         owner, call = op.args
+        if self._effects.is_unread(owner):
+            return
         if self._holds_group(owner):
             if op.name in ADDING:
                 yield from self._grouped(op, owner, call.args[1:], _GROUPS)
@@ -308,6 +310,8 @@ class Containers(Judge):
 
     def on_store_item(self, op: Op) -> Iterator[Use]:
         container, key, value = op.args
+        if value.code != "augment" and self._effects.is_unread(container):
+            return
         if (
             container in self._round.own
             and value in self._round.counters
@@ -336,7 +340,7 @@ class Containers(Judge):
             if value in self._round.own and not (
                 self._round.is_unique_match(op) or self._is_searched(key, op)
             ):
-                yield from looped(op, assumed=value.code == "augment" and self._only_told(op))
+                yield from looped(op, assumed=self._effects.is_unread(container))
         elif self._adds_to_group(value, key):
             yield from self._of_groups(op, container, _GROUPS)
         elif self._is_first(op, key) and self._keeps_one(container, key, value):
@@ -418,29 +422,6 @@ class Containers(Judge):
             and key not in self._round.elements
             and lattice.may_be(self._values.types(value.args[1]), "list", "str", "float")
         )
-
-    def _only_told(self, container: Op) -> bool:
-        """Whether a function tells people what it has added up by the end of the loop, and does
-        nothing else with that."""
-        made = self._effects.made(container)
-        if made.code not in _EMPTY and ZEROS.isdisjoint(self._values.called(made)):
-            return False
-        reads = [use for use, _ in self._effects.holders.of(container).reads]
-        after = [x for x in reads if x.place >= self._round.region.end or x.code == "store_global"]
-        return bool(after) and all(self._tells(each, container) for each in after)
-
-    def _tells(self, use: Op, container: Op) -> bool:
-        if use.code == "store_global":
-            return self._orders.references.is_unread_global(str(use.name))
-        messages, made = self._orders.messages, self._effects.made(container)
-        if (use.code == "call" and messages.is_log(use)) or messages.is_shown(use):
-            return True
-        worked_out = list(readers(use))  # ``sums[0] /= count``
-        kept = [x for each in worked_out for x in each.uses if each.code in ("augment", "binary")]
-        stored = [
-            x for x in kept if x.code == "store_item" and self._effects.made(x.args[0]) is made
-        ]
-        return bool(kept) and len(kept) == len(worked_out) == len(stored)
 
 
 def _sorts(op: Op) -> bool:

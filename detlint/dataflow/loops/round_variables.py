@@ -170,7 +170,7 @@ class Variables(Judge):
         asks = any(
             op.code == "compare"
             and op.name in (("Is",), ("IsNot",))
-            and any(map(self._round.is_joint, op.args))
+            and any(map(self._is_from_before, op.args))
             for op in self._round.ops
         )
         return asks and any(
@@ -192,7 +192,7 @@ class Variables(Judge):
                     return value.args[2].code == "const"
         if value.code != "binary":
             return False
-        bits = value.name in OF_BITS and any(map(self._round.is_joint, value.args))
+        bits = value.name in OF_BITS and any(map(self._is_from_before, value.args))
         return bits or self._values.is_set(value)
 
     def _is_from_before(self, owner: Op) -> bool:
@@ -205,14 +205,8 @@ class Variables(Judge):
         return any(
             op.code == "compare"
             and not {"Gt", "Lt", "GtE", "LtE"}.isdisjoint(op.name)
-            and any(map(self._round.is_joint, op.args))
+            and any(map(self._is_from_before, op.args))
             for op in self._round.ops
-        )
-
-    def _is_read_after(self, joint: Op) -> bool:
-        after = (use for use in readers(joint) if not use.within(self._round.region))
-        return self._effects.is_read(joint) and any(
-            not self._effects.is_quiet(use) for use in after
         )
 
     def _accumulated(self, joint: Op, value: Op) -> Iterator[Use]:
@@ -220,7 +214,7 @@ class Variables(Judge):
         if value.args[1] not in self._round.own or self._adds_in_any_order(value):
             return
         before = self._values.types(value.args[0])
-        if not lattice.may_be(before, "list", "str") or self._is_read_after(joint):
+        if not lattice.may_be(before, "list", "str") or self._effects.is_read(joint):
             named = self._round.names_files(value.args[1])
             found = self._orders.first(value, Flow(filled=True, named=named))
             if found is not None and found.is_of_rows:

@@ -38,7 +38,7 @@ _OF_NAMES = _PARTS | words(
     """basename findall fullmatch group groupdict groups lower lstrip match removeprefix
     removesuffix replace rstrip search splitext str strip"""
 )
-_OF_PLACE = words(
+OF_PLACE = words(
     "binary boolean choice compare dict entry format item list not phi text tuple unary unpack"
 )
 _MEASURES = words("len max min sum")  # what tells how much a container holds so far
@@ -199,7 +199,7 @@ class Round:
                 continue
             if use.code == "test":
                 yield from self._chosen_by.get(use.node, ())
-            elif use.code == "call" or (use.code in _OF_PLACE and not self.is_joint(use)):
+            elif use.code == "call" or (use.code in OF_PLACE and not self.is_joint(use)):
                 yield use
 
     @cached_property

@@ -277,15 +277,22 @@ def is_off_gpu(op: Op) -> bool:
 
 
 def _says_off_gpu(test: Op, *, holds: bool) -> bool:
-    is_asked = (test.code, test.name) == ("attr", "is_cuda")
+    is_asked = rows.says_cuda(test.word)
     return not holds and (is_asked or "torch.cuda.is_available" in test.called)
+
+
+def _is_asked_off_gpu(operators: Operators, function: Function) -> bool:
+    """Whether all calls of a function, or all that make objects of its class, are such code."""
+    made = operators.unit.defined("__init__", function.class_name) or function
+    calls = operators.callers.of(made)
+    return bool(calls) and all(map(is_off_gpu, calls))
 
 
 def runs_on_cpu(operators: Operators, found: Match) -> bool:
     """Whether an operator that differs on CUDA alone gets a tensor that lies elsewhere."""
-    if "cpu" in found.row.devices:
+    if found.differs_on_cpu:
         return False
-    if is_off_gpu(found.call):
+    if is_off_gpu(found.call) or _is_asked_off_gpu(operators, found.call.function):
         return True
     return (
         not found.makes_layer

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from detlint.dataflow.arguments.choices import Choices
 from detlint.dataflow.arguments.settings import keywords
+from detlint.dataflow.callers import AllCallers
 from detlint.dataflow.numerics.dimensions import MANY, Dimensions
 from detlint.dataflow.numerics.gradients import Files, Gradients
 from detlint.dataflow.numerics.indices import Indices
@@ -70,6 +71,11 @@ class Match(NamedTuple):
     def only_makes(self) -> bool:
         """Whether it makes a layer, and is no call of one."""
         return self.makes_layer and self.made is None
+
+    @property
+    def differs_on_cpu(self) -> bool:
+        """Whether it is not CUDA alone that is concerned."""
+        return "cpu" in self.row.devices and not self.usage.on_cuda
 
     @property
     def takes_index(self) -> bool:
@@ -161,6 +167,7 @@ class Operators:
         self.tensors = Tensors(unit)
         files = Files(others) if others is not None else None
         self.gradients = Gradients(self.tensors.fields, files)
+        self.callers = AllCallers(others.importing if others is not None else lambda *_: [])
         self._find = others.find if others is not None else None
         self.sizes = Sizes()
         self.indices = Indices()

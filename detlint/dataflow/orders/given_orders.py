@@ -51,20 +51,8 @@ class GivenOrders:
         order = self._order_of(call)
         if order is not None:
             yield from self._modelled(call, keyword, value, flow, order)
-        elif flow.keyed and call.args[0].code == "attr" and word_of(call) in _ADDING:
-            for each in (each for each in call.uses if each.code == "change"):
-                yield from self._orders.follow(each, flow.held)
         else:
-            doubted = flow.text and self._is_doubted_in_list(call, flow)
-            for use in self._by_name(call, keyword, value, flow):
-                yield use._replace(assumed=use.assumed or doubted)
-
-    def _is_doubted_in_list(self, call: Op, flow: Flow) -> bool:
-        """Whether what a list that gets a text is used for is seen, and only seems to show it."""
-        added = call.args[0].code == "attr" and word_of(call) in _ADDING
-        lists = [each for each in call.uses if each.code == "change"] if added else []
-        shown = [use for each in lists for use in self._orders.follow(each, flow.listed)]
-        return bool(shown) and all(use.assumed for use in shown)
+            yield from self._by_name(call, keyword, value, flow)
 
     def _order_of(self, call: Op) -> Order | None:
         """What a model says of the order of what a call is given."""
@@ -91,7 +79,9 @@ class GivenOrders:
         elif word in containers.OF_SETS or names.removes(word) or updates:
             return
         elif word in ("extend", "extendleft") and method:
-            yield from self._extended(call, flow)
+            yield from self._added(call, flow, flow._replace(filled=True))
+        elif word in _ADDING and method:
+            yield from self._added(call, flow, flow.held if flow.keyed else flow.listed())
         elif names.sorts(word):
             yield from self.sorted(call, value, call, flow)
         elif names.is_bar(word):
@@ -110,12 +100,14 @@ class GivenOrders:
         if not self._orders.has_one_order(other):
             yield from self._orders.escape(call, f"passed to {word_of(call)}()", flow)
 
-    def _extended(self, call: Op, flow: Flow) -> Iterator[Use]:
+    def _added(self, call: Op, flow: Flow, inside: Flow) -> Iterator[Use]:
+        """What becomes of the list that gets it."""
         filled = next((each for each in call.uses if each.code == "change"), None)
-        if filled is not None:
-            yield from self._orders.follow(filled, flow._replace(filled=True))
-        if filled is None or self._effects.escapes(filled):
-            yield Use(call, f"added to {spoken(call.args[0]).rpartition('.')[0]}")
+        if filled is not None and not flow.is_deep:
+            yield from self._orders.follow(filled, inside)
+        if filled is None or flow.is_deep or self._effects.escapes(filled):
+            how = f"added to {spoken(call.args[0]).rpartition('.')[0]}"
+            yield from self._orders.escape(call, how, flow)
 
     def _joined(self, call: Op, flow: Flow) -> Iterator[Use]:
         for use in self._orders.follow(call, flow._replace(text=True)):
@@ -131,7 +123,11 @@ class GivenOrders:
             yield from judge(call, keyword, value, flow)
 
     def _if_keeps(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        numbered = flow.numbered or "builtins.enumerate" in self._values.called(call)
+        counts = "builtins.enumerate" in self._values.called(call)
+        if counts and flow.grouped and not flow.is_deep:
+            yield from self._orders.follow(call, flow.paired(1))
+            return
+        numbered = flow.numbered or counts
         if flow.keyed and lattice.may_be_of(self._values.types(call), FRAME):
             if call.given("columns") is None:
                 yield from self._orders.follow(call, Flow(columns=True))
@@ -186,7 +182,9 @@ class GivenOrders:
             yield Use(call, "added up as floats", assumed=told)
 
     def _if_pairs(self, call: Op, _: str | None, value: Op, flow: Flow) -> Iterator[Use]:
-        if len(call.args) > 2 and not self._pairs_itself(call, value):
+        if flow.grouped and not flow.is_deep:
+            yield from self._orders.follow(call, flow.paired(call.args.index(value, 1) - 1))
+        elif len(call.args) > 2 and not self._pairs_itself(call, value):
             yield from self._paired(call, flow)
         else:
             yield from self._orders.follow(call, flow)
@@ -354,14 +352,8 @@ class GivenOrders:
         """Whether a table of pandas is only asked what all of its rows, or groups of these, have in
         common: ``table.groupby("k")["x"].agg(["mean", "std"])``."""
         is_table = lattice.may_be_of(self._values.types(table), FRAME)
-        uses = [each for each in table.uses if not self._is_aside(each)]
+        uses = [x for x in table.uses if not (x.code == "drop" or self._effects.is_quiet(x))]
         return is_table and bool(uses) and all(self._measures(each, table) for each in uses)
-
-    def _is_aside(self, use: Op) -> bool:
-        """Whether a value is shown, or bound to a name that no function reads."""
-        if use.code == "store_global":
-            return not self._orders.references.reads_of_global(str(use.name))
-        return use.code == "drop" or (use.code == "call" and self._orders.messages.is_log(use))
 
     def _measures(self, use: Op, value: Op) -> bool:
         calls = use.calls if use.code == "attr" else ()

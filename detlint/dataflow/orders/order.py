@@ -24,7 +24,7 @@ from detlint.dataflow.orders.tables import Tables
 from detlint.dataflow.orders.use import PLAIN, Flow, Use, first_of, surest
 from detlint.dataflow.path_conditions import Paths, passed
 from detlint.dataflow.references import References
-from detlint.dataflow.slices import alternatives, behind, closure, readers, states_before
+from detlint.dataflow.slices import alternatives, behind, closure, states_before
 from detlint.journal import ended
 from detlint.models import containers, files, frames, names
 from detlint.models.loading import FRAME
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 _MOST = 10_000  # operations on the way of one order, each a few frames deep
 _MOST_BEHIND = 100  # operations behind a place
-_NESTED = 3  # lists in lists
 _RANKED = "ranked by most_common(), which leaves equals as they come"
 _HANDED_ON = (
     *("assigned", "collected", "cut", "indexed", "joined", "passed", "returned", "sliced"),
@@ -311,8 +310,9 @@ class Orders:
         elif (flow.columns or flow.table) and all(map(self._joins_tables, use.uses)):
             for each in use.uses:
                 yield from self.follow(each, flow)
-        elif flow.grouped < _NESTED:
-            yield from self.follow(use, flow.listed)
+        elif not flow.is_deep:
+            for place in (x for x, each in enumerate(use.args) if each is value):
+                yield from self.follow(use, flow.listed(place if use.code == "tuple" else None))
         else:
             yield from self.escape(use, "stored", flow)
 
@@ -370,7 +370,7 @@ class Orders:
                 or self.effects.sorts_parts(use, use.place)
                 or self.effects.is_unread(container)
             ):
-                inside = flow.grouped < _NESTED and self._is_own(container)
+                inside = self._is_own(container) and not flow.is_deep
                 if flow.keyed or inside:
                     yield from self.follow(use, flow.held)
                 if inside:
@@ -464,8 +464,8 @@ class Orders:
             return
         if flow.keyed:
             yield from self.follow(use, flow.held)
-        elif use.name != "dict" and flow.grouped < _NESTED:
-            yield from self.follow(use, flow.listed)
+        elif use.name != "dict" and not flow.is_deep:
+            yield from self.follow(use, flow.listed())
         else:
             yield from self.escape(use, "collected", flow)
 
@@ -488,9 +488,14 @@ class Orders:
         index, count, _, starred = use.name
         if flow.rows:
             if self._may_list(use):
-                yield from self.follow(use, flow if starred else flow.inner)
+                yield from self.follow(use, flow) if starred else self._in_part(use, index, flow)
         elif count > 1 and not flow.keyed and index == 0 and not self.is_product(value):
             yield Use(use, "unpacked")
+
+    def _in_part(self, use: Op, place: object, flow: Flow) -> Iterator[Use]:
+        """What stands at a place of a container that holds it."""
+        if flow.may_be_at(place):
+            yield from self.follow(use, flow.inner)
 
     def _may_list(self, part: Op) -> bool:
         """Whether a part of what is unpacked may have an order of its own."""
@@ -503,7 +508,7 @@ class Orders:
 
     def _in_item(self, use: Op, value: Op, flow: Flow) -> Iterator[Use]:
         if use.args[0] is value and flow.grouped:
-            yield from self.follow(use, flow.inner)
+            yield from self._in_part(use, use.args[1].constant, flow)
             return
         if use.args[0] is value and flow.columns and not is_column(use):
             return  # by its name
@@ -525,7 +530,7 @@ class Orders:
         elif not (
             self.effects.goes_along(use.args[1], value)
             or self.holds_one(value, use)
-            or self._is_dead(use)
+            or self.effects.is_dead(use)
         ):
             yield Use(use, "indexed", assumed=_is_displayed(use) or self.seems_one(use))
 
@@ -552,13 +557,6 @@ class Orders:
             asked = found.how.startswith("asked for")
             if not asked or found.how.startswith("asked for .to_"):
                 yield found
-
-    def _is_dead(self, value: Op) -> bool:
-        """Whether nobody reads what a value is bound to."""
-        return all(
-            use.code == "store_global" and self.references.is_unread_global(str(use.name))
-            for use in readers(value)
-        )
 
     def _is_asked(self, key: Op) -> bool:
         """``names[int(input()) - 1]``: somebody picks among what is shown."""

@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 
 _JOINING = frozenset(("itertools.chain", "itertools.product"))
 _JOINS_EACH = "itertools.chain.from_iterable"
-# What only collects what it is given.
-_COLLECTING = frozenset(
-    f"builtins.{each}" for each in ("dict", "enumerate", "list", "tuple", "zip")
-)
 _READING_METHODS = frozenset(["imap", "map", "starmap", "extend", "extendleft", "writelines"])
 
 
@@ -278,7 +274,8 @@ class Sets:
         if use.how == "looped over" and _numbers(by):
             use = use._replace(how="numbered")
         unknown = guessed and not seems_text
-        assumed = use.assumed or seems_number or (unknown and not use.tells) or _is_unread(use.op)
+        assumed = use.assumed or seems_number or (unknown and not use.tells)
+        assumed = assumed or self.orders.effects.is_dead(use.op)
         yield Reading(value, by, use, elements, guessed, unknown, assumed, several)
 
     def _seems_text(self, value: Op, by: Op) -> bool:
@@ -387,16 +384,6 @@ def _beside(use: Op, held: Op) -> Iterator[Op]:
         yield use.args[2]
     elif use.code == "compare" and use.name in (("In",), ("NotIn",)) and use.args[1] is held:
         yield use.args[0]
-
-
-def _is_unread(made: Op) -> bool:
-    """Whether nothing reads what an order is put into: ``ids = dict(zip(names, range(9)))``."""
-    if made.code not in ("call", "comprehension"):
-        return False
-    held = list(closure([made], lambda op: op.uses, _FEW))
-    return all(
-        each.code == "comprehension" or not _COLLECTING.isdisjoint(each.called) for each in held
-    )
 
 
 def _numbers(by: Op) -> bool:

@@ -21,6 +21,7 @@ _TELLING = re.compile(
 )
 
 _LONGEST = 60
+_NESTED = 3  # lists in lists
 # What the advice of a finding ends with that callers may make pointless.
 RETURNED = ", here or where it is returned to"
 SORTED = "sorted by a key, which leaves equals as they come"
@@ -105,7 +106,8 @@ class Flow(NamedTuple):
     filled    what took the elements over one by one
     text      a text that holds them
     numbered  it gives the elements' places, too
-    grouped   how many containers hold lists or dicts in the order: by key, or one after the other
+    grouped   the containers that hold lists or dicts in the order, outermost first: at which place
+              that stands which holds them, None for any
     columns   a table whose columns have it
     rows      the containers that hold it are sequences, which have no keys
     whole     its elements are whole numbers, which add up to the same in any order
@@ -117,7 +119,7 @@ class Flow(NamedTuple):
     filled: bool = False
     text: bool = False
     numbered: bool = False
-    grouped: int = 0
+    grouped: tuple[int | None, ...] = ()
     columns: bool = False
     rows: bool = False
     table: bool = False
@@ -127,19 +129,31 @@ class Flow(NamedTuple):
     @property
     def inner(self) -> Flow:
         """Of what a container holds."""
-        return self._replace(grouped=self.grouped - 1, rows=self.rows and self.grouped > 1)
+        return self._replace(grouped=self.grouped[1:], rows=self.rows and len(self.grouped) > 1)
 
     @property
     def held(self) -> Flow:
         """Of a container that holds it."""
-        return self._replace(grouped=self.grouped + 1)
+        return self._replace(grouped=(None, *self.grouped))
 
     @property
-    def listed(self) -> Flow:
-        """Of a list or a tuple that holds it."""
-        return self._replace(
-            grouped=self.grouped + 1, rows=not (self.keyed or self.grouped) or self.rows
-        )
+    def is_deep(self) -> bool:
+        """Whether it is followed into no further container."""
+        return len(self.grouped) >= _NESTED
+
+    def listed(self, place: int | None = None) -> Flow:
+        """Of a list or a tuple that holds it, at a place or at any."""
+        rows = self.rows or not (self.keyed or self.grouped)
+        return self._replace(grouped=(place, *self.grouped), rows=rows)
+
+    def paired(self, place: int) -> Flow:
+        """Of rows that each have at a place one of what a container holds."""
+        return self._replace(grouped=(None, place, *self.grouped[1:]), rows=True)
+
+    def may_be_at(self, place: object) -> bool:
+        """Whether what stands at a place of the outermost container may hold it."""
+        known = isinstance(place, int) and place >= 0 and self.grouped[0] is not None
+        return not known or self.grouped[0] == place
 
 
 PLAIN = Flow()
