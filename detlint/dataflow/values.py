@@ -484,6 +484,11 @@ class Values(Backwards[Types]):
 
     def _of_field(self, owner: str, name: str) -> Types:
         stored = list(self.unit.stored(owner, name))
+        for given in self.unit.held(owner, name):
+            if given.code == "declared":
+                says = self.types(given)
+                if not declared.is_vague(says):
+                    return says
         found = lattice.absorbed(joined(*map(self.types, stored)))
         if not lattice.holds_empty(found):
             return found
