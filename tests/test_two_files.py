@@ -688,6 +688,30 @@ def test_what_a_set_holds_is_asked_of_other_files(project: Project) -> None:
     assert found_in({"data": data.replace("GIVEN", "len(each)"), "make": make}, project) == []
 
 
+CARDS = """
+def generate_card(name, tags):
+    data = ModelCardData(name=name, tags=tags)
+    return ModelCard.from_template(data)
+"""
+SAVES = """
+from cards import generate_card
+
+def save(words, folder):
+    tags = set(words.split())
+    tags.add("trained")
+    tags = list(tags)
+    card = generate_card("a", tags=tags)
+    card.save(folder)
+"""
+
+
+def test_what_another_file_only_seems_to_do_does_not_speak_against_an_order(
+    project: Project,
+) -> None:
+    (found,) = found_in({"cards": CARDS, "a": SAVES}, project)
+    assert found.confidence.name == "LIKELY"
+
+
 def test_a_comment_at_the_set_silences_what_other_files_do(project: Project) -> None:
     comment = LABELS.replace("DET204", "detlint: ignore[DET204]")
     folder = project({"data.py": comment, "make.py": MAKE})

@@ -818,3 +818,33 @@ def test_what_a_program_writes_is_likely_wherever_its_function_stands(
     main(["--no-cache", *options, "."])
     (found,) = json.loads(capsys.readouterr().out)
     assert found["confidence"] == "likely"
+
+
+BESIDE = """
+from collections import defaultdict
+
+def read(folder, places):
+    texts = defaultdict(list)
+    for file in folder.glob("*.xml"):
+        meeting, speaker = file.stem.split(".")
+        texts[meeting, places[speaker]].append(file.read_text())
+    return texts, places
+
+def prepare(folder):
+    texts, places = read(folder, {})
+    return number(texts)
+
+def number(texts):
+    grouped = defaultdict(list)
+    for key, some in texts.items():
+        grouped[key[0]].extend(some)
+    return {key: dict(enumerate(some)) for key, some in grouped.items()}
+"""
+
+
+def test_what_a_function_gives_beside_something_else_is_followed(
+    project: Callable[[dict[str, str]], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    project({"a.py": BESIDE})
+    main(["--no-cache", "--select", "DET203", "--output-format", "json", "."])
+    assert [each["location"]["row"] for each in json.loads(capsys.readouterr().out)] == [6]

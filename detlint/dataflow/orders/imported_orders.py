@@ -51,7 +51,8 @@ class ImportedOrders:
         return known if len(known) == len(found) else []
 
     def entered(self, call: Op, value: Op, flow: Flow) -> list[Use] | None:
-        """Where the order of a value shows that a call is given; None where that is not seen."""
+        """Where the order of a value shows that a call is given; None where that is not seen, or
+        only assumed, as by the name of what is called."""
         taken = self.taken(call, value)
         if not taken:
             return None
@@ -60,6 +61,8 @@ class ImportedOrders:
         given_back = [use for use in uses if use.how == "returned" and use.op.function in functions]
         shown = surest(use for use in uses if use not in given_back)
         if shown is not None:
+            if shown.assumed:
+                return None
             return [self._orders.given.handed(call, shown)._replace(there=shown.there or shown.op)]
         return list(self._orders.follow(call, flow)) if given_back else []
 

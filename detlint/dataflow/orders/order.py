@@ -489,8 +489,17 @@ class Orders:
         if flow.rows:
             if self._may_list(use):
                 yield from self.follow(use, flow) if starred else self._in_part(use, index, flow)
+        elif self._is_of_root_call(value) and self.is_product(value):
+            if self._may_list(use):
+                yield from self.follow(use, flow)  # any of what a function gives at once
         elif count > 1 and not flow.keyed and index == 0 and not self.is_product(value):
             yield Use(use, "unpacked")
+
+    def _is_of_root_call(self, value: Op) -> bool:
+        """Whether a value is what a call gives that is the root, or a part of that."""
+        while value.code == "unpack":
+            value = value.args[0]
+        return value is self.root and value.code == "call"
 
     def _in_part(self, use: Op, place: object, flow: Flow) -> Iterator[Use]:
         """What stands at a place of a container that holds it."""
