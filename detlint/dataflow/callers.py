@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import whole_function
@@ -40,8 +41,12 @@ class Callers:
     def of(self, function: Function) -> Known:
         """The calls of a function or method; of a constructor, those of its class."""
         owner, _, name = function.name.rpartition(".")
+        if isinstance(function.node, ast.ClassDef):
+            return self.of_class(function.name)
         if owner and name == "__init__":
             return self.of_class(owner)
+        if not function.is_defined:
+            return Known((), False)
         found = self._of(owner, name, function)
         plain = all(map(_is_plain, decorators(function)))
         return found._replace(all=found.all and plain and is_own(function))

@@ -136,6 +136,8 @@ class _Cells:
         first = value
         while first.code in ("change", "store_item"):
             first = first.args[0]
+        if any(map(is_plain, self._unit.values.qualified(first))):
+            return False
         made = self._makers(str(value.name)) if value.code in _NAMED else {self._cell(value)}
         return bool(made - {self._cell(op)})
 
@@ -159,6 +161,8 @@ class _Cells:
 
     def _calls_plainly(self, call: Op) -> bool:
         function, word = call.args[0], word_of(call)
+        if names.writes(word) or word == "dump":
+            return word == "savefig"
         called = self._unit.values.called(call)
         if "builtins.open" in called or word == "open":
             return _reads(call)

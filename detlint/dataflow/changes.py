@@ -8,6 +8,7 @@ from functools import cache
 from detlint.models.containers import CHANGING
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CHANGING = frozenset((ast.Attribute, ast.Call, ast.Name, ast.Subscript))
 # Fields of nodes that hold texts, numbers, operators and what is imported, and no other node.
 _PLAIN = frozenset(
@@ -51,6 +52,8 @@ def changed_in(loop: ast.stmt, known: dict[ast.stmt, set[str]]) -> set[str]:
             path = place.id if isinstance(place, ast.Name) else place and path_of(place)
             if path:
                 found.add(path)
+        elif kind in _FUNCTIONS:
+            found.add(each.name)  # type: ignore[attr-defined]
         pending += _children(each)
     return found
 

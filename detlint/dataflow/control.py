@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from detlint.dataflow.ir import Op, Region
@@ -38,7 +38,7 @@ def may_skip(op: Op, loop: Region) -> bool:
             break
         if region.kind in _CONDITIONAL:
             return True
-    return any(
+    return is_chosen(op) or any(
         each.code == "leave" and each.name == "continue" and loop_of(each) is loop
         for each in op.function.ops[loop.start : op.place]
     )
@@ -47,7 +47,19 @@ def may_skip(op: Op, loop: Region) -> bool:
 def is_certain(op: Op) -> bool:
     """Whether an operation runs whenever its function does, failures and early returns aside."""
     around = next(each for each in op.region.around() if each.kind != "finally")
-    return around.kind == "function"
+    return around.kind == "function" and not is_chosen(op)
+
+
+def is_chosen(op: Op) -> bool:
+    """Whether a value is only computed for one side of ``a if b else c``, or of ``a and b``."""
+    for use in op.uses:
+        if use.region is not op.region or not _holds(use.node, op.node):
+            continue
+        if use.code in ("choice", "boolean") and op is not use.args[0]:
+            return True
+        if use.code != "phi" and is_chosen(use):
+            return True
+    return False
 
 
 def contexts(op: Op) -> Iterator[Op]:
@@ -57,6 +69,13 @@ def contexts(op: Op) -> Iterator[Op]:
         first = each.name.body[0]
         if (first.lineno, first.col_offset) <= place < _end(each.name):
             yield each
+
+
+def _holds(outer: ast.AST, inner: ast.AST) -> bool:
+    if not isinstance(outer, ast.expr) or not isinstance(inner, ast.expr) or outer is inner:
+        return False
+    start = (outer.lineno, outer.col_offset) <= (inner.lineno, inner.col_offset)
+    return start and _end(inner) <= _end(outer)
 
 
 def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
@@ -123,7 +142,7 @@ def _leaves(op: Op, regions: list[Region]) -> bool:
                     return True
                 left = None if left is region else left
                 break
-            stops = each.code in ("return", "leave", "raise")
+            stops = each.code in ("return", "leave") or (each.code == "raise" and not each.name)
             if stops and not handled:
                 return True
     return False

@@ -89,6 +89,8 @@ def _of_generic(word: str, inner: list[ast.expr], resolve: Callable[[str], Types
         members = inner[:1] if word == "Annotated" else inner
         found = [of(each, resolve) for each in members]
         return joined(*found, NONE if word == "Optional" else NOTHING)
+    if word == "Literal":
+        return joined(*(_of_literal(each) for each in inner))
     given = [of(each, resolve) for each in inner if not _is_ellipsis(each)]
     first = given[0] if given else ANY
     holder = _HOLDERS.get(word)
@@ -99,6 +101,15 @@ def _of_generic(word: str, inner: list[ast.expr], resolve: Callable[[str], Types
     if holder is not None:
         return container("list" if holder == "tuple" else holder, first)
     return plain(_NAMES[word]) if word in _NAMES else resolve(word)
+
+
+def _of_literal(node: ast.expr) -> Types:
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, str):
+        return lattice.TEXT
+    if isinstance(value, bytes):
+        return lattice.BYTES
+    return lattice.INTEGER if isinstance(value, int) else NONE
 
 
 def _is_ellipsis(node: ast.expr) -> bool:

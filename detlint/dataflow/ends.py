@@ -102,6 +102,8 @@ def tested(node: ast.AST) -> list[ast.expr]:
     """What decides which of several values there is after a statement or an expression."""
     if isinstance(node, (ast.If, ast.IfExp)):
         return [node.test]
+    if isinstance(node, ast.Match):
+        return [node.subject]
     return [test for each in getattr(node, "generators", ()) for test in each.ifs]
 
 
@@ -270,6 +272,8 @@ class _OfDraw(Ends):
         if draws_figure(use):
             return End.FIGURE
         called, word = use.called, word_of(use)
+        if use.args[0] is value:
+            return NOWHERE
         if not randomness.IDLE.isdisjoint(called) or word in _RESEEDING:
             return End.PAUSE
         told = is_log(use) if self._picks else not _ASKING.isdisjoint(called)

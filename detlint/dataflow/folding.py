@@ -35,7 +35,8 @@ def _combined(op: Op, parts: tuple[object, ...]) -> object:
     if op.code == "not":
         return not first
     if op.code == "unary":
-        return -first if isinstance(first, (int, float)) and op.name == "USub" else _UNKNOWN
+        number = isinstance(first, (int, float)) and op.name == "USub"
+        return -first if number else _UNKNOWN  # type: ignore[operator]
     if op.code == "binary":
         texts = op.name == "Add" and all(isinstance(each, str) for each in parts)
         return "".join(parts) if texts else _UNKNOWN  # type: ignore[arg-type]
@@ -59,6 +60,8 @@ def text(values: Values, op: Op, depth: int = 0) -> str:
 def _of_parts(values: Values, op: Op, inner: Callable[[Op], str]) -> str:
     if op.code == "text" or (op.code == "binary" and op.name == "Add"):
         return "".join(map(inner, op.args))
+    if op.code == "declared" and op.args:
+        return inner(op.args[0])
     if op.code == "binary" and op.name == "Mod":
         return _interpolated(inner(op.args[0]))
     return _of_method(values, op, inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
-from detlint.dataflow.lattice import ANY, Type, Types, joined, plain
+from detlint.dataflow.lattice import ANY, NOTHING, Type, Types, joined, plain
 from detlint.dataflow.origins import Origins, Place
 from detlint.models.loading import is_known
 
@@ -53,7 +53,9 @@ class ImportedTypes:
             return frozenset((Type("type", (), self._called(Place(home, part))),))
         if home.defined(part) is not None:
             return plain("function")
-        bound = home.module.bindings.get(part, ()) if part in home.bound_names else ()
+        bound = home.module.bindings.get(part) if part in home.bound_names else None
+        if not bound:
+            return NOTHING
         return self._asked(home, part, lambda at: joined(*map(at.types, bound)))
 
     def given_by(self, call: Op) -> Types:
@@ -156,6 +158,8 @@ class ImportedTypes:
 
     def _called(self, place: Place) -> str:
         """By which name the types of this file have a class."""
+        if place.unit is self._unit:
+            return f".{place.name}"
         name = f"{_FOREIGN}{place.unit.path}:{place.name}"
         self._homes[name] = place
         return name

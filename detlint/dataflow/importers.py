@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.imported_types import is_property
 from detlint.dataflow.origins import Place
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ class Importers:
 
     def calls(self, function: Function) -> Iterator[Op]:
         """The calls of a function or method, and what reads a property."""
+        if function.outer is not None:
+            return
+        if is_property(function):
+            yield from self.reads(function.name)
+            return
         for read in self.reads(function.name):
             yield from read.calls
 
@@ -84,7 +90,8 @@ class Importers:
 
     def _is_of(self, op: Op, owner: str) -> bool:
         """Whether a value is an object of a class of the file, or of one that derives from it."""
-        elsewhere, sought = op.function.unit.across.elsewhere, Place(self._unit, owner)
-        return elsewhere is not None and any(
-            sought in elsewhere.lineage(each) for each in elsewhere.classes(op)
-        )
+        elsewhere = op.function.unit.across.elsewhere
+        if elsewhere is None:
+            return False
+        sought = Place(self._unit, owner)
+        return any(sought in elsewhere.lineage(each) for each in elsewhere.classes(op))

@@ -10,6 +10,7 @@ from detlint.dataflow import lattice
 from detlint.dataflow.lattice import (
     ANY,
     NOTHING,
+    TEXT,
     Type,
     Types,
     container,
@@ -108,4 +109,9 @@ class _Instantiation:
                     return _Instantiation(function, values).of(node)
                 if isinstance(node, ast.Subscript):
                     return container(node.value.id, NOTHING)  # type: ignore[attr-defined]
+            if name.startswith("builtins.str."):
+                return TEXT
+            own = values.unit.defined(name.removeprefix("."))
+            if own is not None:
+                return values.returned(own)
         return ANY

@@ -259,6 +259,9 @@ class Op:
         assert isinstance(self.name, tuple)  # noqa: S101 - what a call has
         return zip(self.name, self.args[1:], strict=True)
 
+    def __repr__(self) -> str:
+        return f"<{self.code} {self.name!r} at {getattr(self.node, 'lineno', '?')}>"
+
 
 class Function:
     """The operations of a function, of a class's body, or of a module's.
@@ -309,6 +312,8 @@ class Function:
     def _leaves(self, op: Op) -> bool:
         if op.code == "test":
             return bool(op.name == "assert")
+        if op.code == "raise":
+            return not op.name
         if op.code != "call":
             return True
         callee = op.args[0]

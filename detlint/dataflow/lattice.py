@@ -92,7 +92,7 @@ def absorbed(types: Types) -> Types:
 
 def _with(one: Type, more: list[Type]) -> Type:
     """A container with all that is added to it."""
-    if not one.holds:
+    if not one.holds or one.name == "tuple":
         return one
     is_dict = one.name == "dict" and len(one.holds) > 1
     parts = _parts_with(one, more) if is_dict else {}
@@ -198,6 +198,8 @@ def entry(types: Types, name: str) -> Types:
     blank = frozenset((Type("dict", (NOTHING, NOTHING)),))
     for one in types - NONE - blank:
         held = _parts(one).get(name, NOTHING)
+        if not held - NONE or holds_empty(held):
+            return NOTHING  # it is given later
         found.append(held)
     return joined(*found)
 
@@ -208,6 +210,8 @@ def values(types: Types) -> Types:
     for one in types:
         if one.name == "dict":
             found.append(one.holds[1] if len(one.holds) > 1 else ANY)
+        elif one.name == "counter":
+            found.append(INTEGER)
         elif one.name == ADDED:
             found.append(one.holds[1])
         elif one.name != "none":
@@ -307,6 +311,10 @@ def filled(
             fits = name in parts or ((parts or not inner) and all(map(_is_empty, held)))
             parts = {**parts, name: held} if name and fits else {}
             found.append(frozenset((_dict(joined(known, keys), joined(inner, held), parts),)))
+        elif one.name == ADDED:
+            found.append(frozenset((one, Type(ADDED, (new, held, keys), name))))
+        elif one.holds and one.name == "counter":
+            found.append(container(one.name, joined(one.holds[0], keys)))
         elif one.holds and one.name in ("list", "set", "deque", "array"):
             found.append(container(one.name, joined(one.holds[0], new)))
         else:

@@ -148,6 +148,8 @@ class _Lowering:
         return merged
 
     def _join(self, values: list[Op], name: str, node: ast.AST) -> Op:
+        if len(values) == 1:
+            return values[0]
         made = self._op("phi", values, name, node)
         self.function.bindings.setdefault(name, []).append(made)
         return made
@@ -251,6 +253,8 @@ class _Lowering:
             self.env[path] = new
             if old.code != "global":  # which is bound elsewhere
                 self.function.bindings.setdefault(path, []).append(new)
+            if path in self._globals:
+                self._op("store_global", [new], path, place)
         if len(self.env) <= _FEW and old.code not in ("const", "global"):
             for name in [name for name, value in self.env.items() if value is old]:
                 self.env[name] = new
@@ -318,23 +322,36 @@ class _Lowering:
         start = len(self.function.ops)
         body = self._branch("try", node.body, None, node)
         # What the body bound may be there or not when something is raised.
-        entry = (self._merge([before, body], node) if body is not None else before) or {}
-        self._bind_all(entry, start, node)
+        entry = self._merge([before, body], node) if body is not None else before
+        entry = self._with_all_bound(entry, start, node)
         after = [body]
         if node.orelse and body is not None:
             self.env = body
             after = [self._branch("else", node.orelse, None, node)]
         for handler in node.handlers:
-            self.env = dict(entry)
+            self.env = dict(entry or {})
+            if handler.type is not None:
+                self._expr(handler.type)
             if handler.name:
                 self._bind(handler.name, self._op("caught", [], handler.name, handler), handler)
             after.append(self._branch("except", handler.body, None, handler))
         self.env = self._merge(after, node)
         if node.finalbody:
             alive = self.env is not None
-            self.env = self.env if alive else dict(entry)
+            self.env = self.env if alive else dict(entry or {})
             after_all = self._branch("finally", node.finalbody, None, node)
             self.env = after_all if alive else None
+
+    def _with_all_bound(self, env: _Env | None, start: int, node: ast.AST) -> _Env | None:
+        """A state in which a name stands for all that was bound to it from some place on."""
+        if env is None:
+            return None
+        for name, value in list(env.items()):
+            bound = self.function.bindings.get(name, ())
+            given = [each for each in bound if each.place >= start and each.code != "phi"]
+            if len(given) > 1 and value.place >= start:
+                env[name] = self._join(list(dict.fromkeys([value, *given])), name, node)
+        return env
 
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:
@@ -342,14 +359,6 @@ class _Lowering:
             if item.optional_vars is not None:
                 self._assign(item.optional_vars, entered, node)
         self._block(node.body)
-
-    def _bind_all(self, env: _Env, start: int, node: ast.AST) -> None:
-        """Let a name stand for all that was bound to it from some place on."""
-        for name, value in list(env.items()):
-            bound = self.function.bindings.get(name, ())
-            given = [each for each in bound if each.place >= start and each.code != "phi"]
-            if len(given) > 1 and value.place >= start:
-                env[name] = self._join(list(dict.fromkeys([value, *given])), name, node)
 
     def _match(self, node: ast.Match) -> None:
         subject = self._expr(node.subject)
@@ -386,6 +395,8 @@ class _Lowering:
 
     def _assert(self, node: ast.Assert) -> None:
         self._op("test", [self._expr(node.test)], "assert", node.test)
+        if node.msg is not None:
+            self._op("raise", [self._expr(node.msg)], "assert", node)
 
     def _expression(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):

@@ -184,8 +184,12 @@ class Origins:
             yield from ((each, frame, keys) for each in op.args[1:])
         elif op.code in LISTS or op.code == "dict":
             yield from ((each, frame, keys[:-1]) for each in chosen(op, keys))
+        elif op.code == "comprehension":
+            yield op.args[1 if op.name == "dict" else 0], frame, keys[:-1]
         elif op.code in ("item", "unpack", "iter", "slice", "star", "change", "store_item"):
             yield from self._held(op, frame, keys)
+        elif op.code == "binary" and op.name == "Add":  # of two data sets
+            yield from ((each, frame, keys) for each in op.args)
         else:
             judge = getattr(self, f"_of_{op.code}", None)
             if judge is not None:

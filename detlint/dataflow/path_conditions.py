@@ -30,6 +30,7 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 _EQUAL = {"Is": True, "Eq": True, "IsNot": False, "NotEq": False}
 _IN = {"In": True, "NotIn": False}
 _READS = frozenset(("compare", "format", "item", "iter", "slice", "test", "unpack"))
+_EXIST = frozenset(("exists", "is_some", "not_none"))  # of None nothing of that name holds
 _OF_TEXTS = frozenset(("casefold", "lower", "lstrip", "rstrip", "strip", "title", "upper"))
 _OF_UNIT = frozenset(each.rpartition(".")[2] for each in OF_UNIT)
 _DEEPEST = 40  # tests in tests
@@ -94,6 +95,8 @@ class Paths:
         while region.parent is not None:
             if region.kind != "finally" and self.enters(region) is not True:
                 break
+            if region.loops:
+                break
             region = region.parent
         return region
 
@@ -101,6 +104,8 @@ class Paths:
         """Whether a region is entered; None if that is not known."""
         head = region.head
         if head is None or head.code != "test" or head.name == "match":
+            return None
+        if region.kind not in ("if", "else", "while"):
             return None
         holds = self.holds(head.args[0])
         return holds if holds is None or region.kind != "else" else not holds
@@ -145,6 +150,8 @@ class Paths:
             return len(op.args[-1].args)
         given = [self.value(each, depth) for each in op.args[1:]]
         called = op.args[0]
+        if len(given) == 1 and given[0] is None and word_of(op) in _EXIST:
+            return False
         if not given and called.code == "attr" and called.name in _OF_TEXTS:
             text = self.value(called.args[0], depth)
             return getattr(text, called.name)() if isinstance(text, str) else _UNKNOWN

@@ -130,6 +130,8 @@ class Unit(Editable[ast.AST]):
                     op.uses.clear()
                     del op.region
                 vars(each).clear()
+        if (whole := vars(self).get("as_whole")) is not None:
+            whole.close()
         for each in [*filter(None, [vars(self).get("values")]), self]:
             vars(each).clear()
 

@@ -31,6 +31,7 @@ from detlint.dataflow.lattice import (
     joined,
     plain,
 )
+from detlint.dataflow.origins import Place
 from detlint.dataflow.overwriting import overwritten
 from detlint.dataflow.slices import closure, states_after
 from detlint.models import containers, tables
@@ -271,6 +272,9 @@ class Values(Backwards[Types]):
 
     def owner(self, op: Op) -> str:
         """The class of the file that a value is an object of, or itself is."""
+        found = self._self_class(op)
+        if found:
+            return found
         for one in self.types(op):
             if one.of.startswith("."):
                 return one.of[1:]
@@ -343,11 +347,11 @@ class Values(Backwards[Types]):
         if op.code == "choice":
             return all(map(self.is_whole, op.args[1:]))
         known = self.called(op)
-        made = op.args[1:2] if not _KEEPING_WHOLE.isdisjoint(known) else []
+        made = op.args[1] if not _KEEPING_WHOLE.isdisjoint(known) and op.args[1:] else None
         method = op.args[0] if op.code == "call" and not known else op
         if method.code == "attr" and method.name in ("item", "sum"):
-            made = method.args[:1]
-        return any(each.code in _VERDICTS or self.is_whole(each) for each in made)
+            made = method.args[0]
+        return made is not None and (made.code in _VERDICTS or self.is_whole(made))
 
     def taken(self, op: Op, by: Op) -> Types:
         """The types of a value where an operation takes it: of a dict that a loop has gone through
@@ -395,6 +399,10 @@ class Values(Backwards[Types]):
 
     def _of_global(self, op: Op) -> Types:
         name, names = str(op.name), self.qualified(op)
+        for each in names:
+            row = tables.ATTRIBUTES.get(each)
+            if row is not None:
+                return instantiated(row, op, self)
         if name in self.unit.imported:
             return self._of_imported(names)
         if self.unit.defines(name):
@@ -450,6 +458,8 @@ class Values(Backwards[Types]):
             row = found.get(f"instance[{one.of}]" if one.name == "instance" else one.name)
             if row is not None:
                 return row
+            if one.name in ("iterator", "set", "keys", "array") and "list" in found:
+                return found["list"]
         own = all(one.name in ("?", "instance", "?value") for one in types)
         alike = len({row.returns for row in found.values()}) == 1
         if own and alike and word not in containers.SHARED:
@@ -490,6 +500,8 @@ class Values(Backwards[Types]):
                 if not declared.is_vague(says):
                     return says
         found = lattice.absorbed(joined(*map(self.types, stored)))
+        if self.elsewhere is not None and not found - NONE:
+            found |= self.elsewhere.field(Place(self.unit, owner), name)
         if not lattice.holds_empty(found):
             return found
         reads = (each.reads("attr", name) for each in self.unit.methods_naming(owner, name))
@@ -501,8 +513,14 @@ class Values(Backwards[Types]):
 
     def _of_item(self, op: Op) -> Types:
         types, key = self.taken(op.args[0], op), op.args[1]
-        if isinstance(at := key.constant, int):
-            return lattice.part(types, at)
+        if key.code == "const" and isinstance(key.name, int):
+            return lattice.part(types, key.name)
+        if (
+            key.code == "unary"
+            and key.args[0].code == "const"
+            and isinstance(key.args[0].name, int)
+        ):
+            return lattice.part(types, -key.args[0].name)
         told = lattice.entry(types, key.text) if key.text else NOTHING
         if told:
             return told
@@ -539,6 +557,8 @@ class Values(Backwards[Types]):
         kinds = self.qualified(call.args[1]) if method.name == "astype" and call.args[1:] else ()
         if any(name.startswith(_WHOLE) for name in kinds):
             return container("array", INTEGER)
+        if method.name == "copy":
+            return self.types(method.args[0])
         default = self.types(call.args[2]) if method.name == "get" and call.args[2:] else NOTHING
         return joined(ANY, default) if lattice.are(default, "str") else ANY  # `row.get("name", "")`
 
@@ -633,9 +653,10 @@ class Values(Backwards[Types]):
     def _changed(self, op: Op, before: Types) -> Types:
         call = op.args[1]
         given = [value for name, value in call.arguments() if name in (None, "*")]
-        if op.name in ("add", "append", "appendleft", "push", "insert"):
-            new = given[op.name == "insert" :]
-            return lattice.filled(before, joined(*map(self.types, new)), NOTHING)
+        if op.name in ("add", "append", "appendleft", "push"):
+            return lattice.filled(before, joined(*map(self.types, given)), NOTHING)
+        if op.name == "insert":
+            return lattice.filled(before, joined(*map(self.types, given[1:])), NOTHING)
         if op.name in ("update", "extend", "extendleft"):
             more = [self.types(each) for each in given]
             unpacked = [
@@ -672,6 +693,8 @@ class Values(Backwards[Types]):
         keys = NOTHING
         for state in _states(made):
             for item, key in _items(state):
+                if key.code == "const" and not key.text:  # of a tuple, whose parts differ
+                    continue
                 deeper = self._put_inside(item, depth + 1) if depth < _NESTED else NOTHING
                 put = self._put_in(item) | deeper
                 if put:

@@ -226,7 +226,9 @@ _TOKENS: dict[str, tuple[str, ...]] = {
         *("reproducibility(", "randomness(", "prepare_environment(", "load_hyperpyyaml(", "CLI("),
         *(f".{each}\n" for each in sorted(experiments.RUNS)),
     ),
-    "experiment_seeds": (*(f".{experiments.ADDS}(", f".{experiments.SCOPE}\n"),),
+    "experiment_seeds": (
+        *(f".{experiments.ADDS}(", f".{experiments.SCOPE}\n", experiments.UPDATES),
+    ),
     "draws": (
         *_called({name.rpartition(".")[2] for name in randomness.DRAWS} - {"f"}),
         ".f(",

@@ -11,6 +11,6 @@ AUTOMAIN = "automain"
 RUNS = words("automain command main")
 # What gives it a configuration: a method, a decorator of a function whose variables are the
 # settings, and an argument of what runs it.
-ADDS, ADDED, SCOPE = "add_config", "cfg_or_file", "config"
+ADDS, ADDED, SCOPE, UPDATES = "add_config", "cfg_or_file", "config", "config_updates"
 GIVEN, GIVEN_SEED = "_config", "_seed"  # parameters of what an experiment runs
 SEED = "seed"

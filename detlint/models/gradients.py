@@ -101,6 +101,12 @@ def is_target(word: str) -> bool:
     return bool(pictured) or not _TARGETS.isdisjoint((*parts[:1], *parts[-1:]))
 
 
+def is_teacher(word: str, others: object) -> bool:
+    """``f_t`` beside ``f_s``: the teacher's features and the student's."""
+    beside = others if isinstance(others, dict) else {}
+    return word.endswith("_t") and f"{word[:-1]}s" in beside
+
+
 # Whether what has this name gives data: ``train_loader``.
 is_loader = says("dataloader dataloaders loader loaders")
 

@@ -269,7 +269,8 @@ KNOWN_OPTIMIZERS = words("Adam AdamW FusedAdam LBFGS Lamb Lion RAdam RMSprop SGD
 WRAPPING = words("initialize prepare prepare_model setup_module")
 # … or a loss, …
 SCALING = words("scale scale_loss")
-# … functions of which none sees what they make.
+# … attributes by which a wrapper has it, and functions of which none sees what they make.
+WRAPPED = words("_orig_mod module")
 HIDING = words("build_from_cfg eval getattr import_module instantiate load locate")
 TENSORS = ("bias", "weight")  # of a layer, all that it draws
 FILLS = words("bernoulli_ exponential_ log_normal_ normal_ random_ uniform_")

@@ -264,3 +264,10 @@ def returned(name: str):
 
 def stored(rows, name: str):
     rows["key"] = hash(name)  # possible DET105
+
+
+def either(one: str, other: str, flag):
+    number = hash(one)  # DET105
+    if flag:
+        number = hash(other)  # DET105
+    return number % 10

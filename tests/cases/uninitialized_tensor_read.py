@@ -785,3 +785,18 @@ print(of_the_module.sum(), written_by_setup.sum())
 
 def setup_all(n):
     written_by_setup.fill_(n)
+
+
+def from_the_second_round_on(times):
+    x = torch.empty(3)
+    for time in range(times):
+        if time > 0:
+            print(x.sum())
+        x = torch.ones(3)
+
+
+def in_each_round(times):
+    x = torch.empty(3)  # DET401
+    for _ in range(times):
+        print(x.sum())
+        x = torch.ones(3)

@@ -5478,3 +5478,8 @@ def last_of_a_walk(d):
         for name in names:
             last = int(name.split("_")[1])
     return last
+
+
+def best_of_equals(folder, model):
+    rows = [(model.score(name), name) for name in os.listdir(folder)]  # DET203
+    return max(rows, key=lambda row: row[0])

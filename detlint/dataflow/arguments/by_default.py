@@ -96,9 +96,11 @@ class ByDefault:
         value = given(call, param)
         if value is not None:
             return self.value(value)
-        unpacked = (each for name, each in call.arguments() if name == "**")
-        found = (entry(each, str(param.name[1]), self._given_to) for each in unpacked)
-        values = (each or next(iter(param.args), None) for each in next(found, None) or ())
+        unpacked = [each for name, each in call.arguments() if name == "**"]
+        if len(unpacked) != 1 or any(name == "*" for name, _ in call.arguments()):
+            return ...
+        found = entry(unpacked[0], str(param.name[1]), self._given_to)
+        values = (each or next(iter(param.args), None) for each in found or ())
         return _only(... if each is None else self.value(each) for each in values)
 
     def _given_to(self, held: Op) -> Sequence[Op]:

@@ -74,7 +74,7 @@ def _of_call(op: Op, names: Collection[str]) -> Iterator[Setting]:
     given = [value for name, value in op.arguments() if name is None]
     if method in _DECLARING:
         default = op.given("default")
-        flags = (_flag(each.text) for each in given)
+        flags = (_flag(values.constant(each)) for each in given)
         name = next((each for each in flags if each in names), "")
         if name and default is not None:
             yield Setting(name, "flag", default, op, op.node)
@@ -84,8 +84,10 @@ def _of_call(op: Op, names: Collection[str]) -> Iterator[Setting]:
             yield Setting(said, "default", given[-1], op, op.node)
 
 
-def _flag(text: str) -> str:
+def _flag(text: object) -> str:
     """``"--ds.use-flash-attn"`` → ``use_flash_attn``."""
+    if not isinstance(text, str) or not text.startswith("--"):
+        return ""
     return text.lstrip("-").rpartition(".")[2].replace("-", "_")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.arguments.defaults import defaults
 from detlint.dataflow.calls import last_word, parameter_of, word_of
@@ -32,6 +32,12 @@ _AS_IT_IS = SAME | {"unpack"}
 _VIEWS = frozenset(("dict", "vars"))
 _MOST = 60  # operations behind a value
 _DEEPEST = 8  # ``cfg.data.train.flip``
+
+
+class Other(NamedTuple):
+    """What another option of the program is set to: ``cfg.SEED = args.seed``."""
+
+    option: str
 
 
 def option_of(op: Op) -> str:
@@ -90,6 +96,8 @@ def are_options(op: Op) -> bool:
 def _is_made_of_options(op: Op) -> bool:
     """Whether a value of whatever name may be what a parser gave, ``a = parser.parse_args()``, or
     an object of a class that is called so: ``c = Config()``, ``c or Config()``, ``c: Config``."""
+    if op.code in ("call", "param"):  # most
+        return _gives_options(op)
     return any(map(_gives_options, closure([op.values.bound_to(op)], _as_it_is, _DEEPEST)))
 
 
@@ -173,6 +181,8 @@ def _set_by(op: Op, option: str) -> Iterator[object]:
         yield constant(op.args[1])
     elif op.code == "call":
         yield from (constant(value) for name, value in op.arguments() if name == option)
+    elif op.code in ("function", "class", "import") and option in str(op.name).split("."):
+        yield ...
     else:
         yield from _item_set_by(op, option)
 
@@ -228,7 +238,8 @@ def _set_by_default(op: Op, option: str) -> Iterator[object]:
             yield from _added_by_default(use, op)
     elif op.code == "store_attr" and op.name == option and _keeps_options(op):
         if not _hands_on(op.args[1], option):
-            yield constant(op.args[1])
+            other = option_of(op.args[1])
+            yield Other(other) if other else constant(op.args[1])
     elif op.code == "call" and word_of(op) in _SETS:
         yield from (constant(value) for name, value in op.arguments() if name == option)
     elif not _takes_apart(op, option):

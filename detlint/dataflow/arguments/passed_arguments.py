@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from detlint.dataflow import lattice
 from detlint.dataflow.arguments.need import OR, Need
 from detlint.dataflow.arguments.options import (
+    Other,
     are_options,
     is_written_out,
     option_of,
@@ -25,7 +26,7 @@ from detlint.dataflow.arguments.required_arguments import (
 )
 from detlint.dataflow.calls import word_of
 from detlint.dataflow.randomness.idle_draws import is_for_training
-from detlint.dataflow.slices import alternatives
+from detlint.dataflow.slices import alternatives, states_after
 from detlint.index.facts import HANDED_ON, OF_MODULE, UNKNOWN
 from detlint.index.modules import module_of
 from detlint.models import names, randomness, training
@@ -111,7 +112,7 @@ def gives(unit: Unit, asked: str) -> list[Answer]:
     need = _parsed(asked)
     if not need.function:
         values = (values_by_default if need.default else values_set)(unit, need.parameter)
-        return [(row, value is ... or need.allows(value), []) for row, value in values]
+        return [(row, _set_to(value, need), []) for row, value in values]
     if need.function.startswith(OF_MODULE):
         return [(0, answer, []) for answer in _bound(unit, need)]
     if _sets(unit, need) or (need.field and need.default and _is_passed_on(unit, need)):
@@ -166,6 +167,13 @@ def _bound(unit: Unit, need: Need) -> Iterator[bool]:
 def _needed(needs_of: Callable[[Function], Needs], call: Op) -> list[str]:
     """The arguments without which a call does not run; an option is no part of its program."""
     return [each.dump() for each in needs_of(call.function).of_call(call)]
+
+
+def _set_to(value: object, need: Need) -> bool | str:
+    """Whether an option may be set to a value; what that needs which is another option."""
+    if isinstance(value, Other):
+        return of_name(need, value.option).dump()
+    return value is ... or need.allows(value)
 
 
 def _is_passed_on(unit: Unit, need: Need) -> bool:
@@ -335,9 +343,14 @@ def _elements(collection: Op) -> list[Op]:
     """The elements, or keys, of a collection that is written out and never changed, or what a view
     of it gives, also if that is gone through by ``tqdm``."""
     held, view = collection.values.gone_through(collection)
+    names = held.function.names_of(held) if held.function is held.function.unit.module else ()
+    reads = (x for name in names for x in held.function.unit.reads("global", name))
+    if any(True for each in (held, *reads) for _ in states_after(each)):
+        return []
     if held.code == "dict":
-        written = [x for x in held.args if x.code == "entry"]
-        return written if view == "items" else [x.args[view == "values"] for x in written]
+        if len(held.entries) < len(held.args):
+            return []
+        return held.args if view == "items" else [x.args[view == "values"] for x in held.args]
     return held.elements or []
 
 
@@ -364,6 +377,8 @@ def entry(
     """What a dict may hold by a key, None where it has none; None itself where what it may be is
     not all written out. ``parts``: the values one of which it is."""
     made = held.values.bound_to(held)
+    if made is not held and not _leaves_entry(held, key):
+        return None
     if made.code == "store_item" and made.args[1].text and depth < _DEEPEST * _DEEPEST:
         before, named, value = made.args
         return [value] if named.text == key else entry(before, key, parts, depth + 1)
@@ -373,6 +388,13 @@ def entry(
         return None if not all(keys) else [None if last is None else made.args[last].args[1]]
     told = (parts or _parts)(made) if depth < _DEEPEST else []
     return _joined(entry(each, key, parts, depth + 1) for each in told)
+
+
+def _leaves_entry(read: Op, key: str) -> bool:
+    """Whether a file changes no such entry of a dict that one of its variables is."""
+    reads = read.function.unit.reads("global", str(read.name))
+    states = (each for one in reads for each in states_after(one))
+    return all(x.code == "store_item" and x.args[1].text not in ("", key) for x in states)
 
 
 def uses(unit: Unit, name: str, *, default: bool) -> Iterator[tuple[int, list[str]]]:

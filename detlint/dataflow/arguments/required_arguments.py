@@ -21,7 +21,7 @@ from detlint.dataflow.path_conditions import (
     inputs,
     tests,
 )
-from detlint.dataflow.slices import closure
+from detlint.dataflow.slices import behind, closure
 from detlint.index.facts import NO_FILE, OF_MODULE
 from detlint.index.scan import CALLED
 from detlint.models import training
@@ -385,7 +385,10 @@ def _makes_what_is_missing(op: Op) -> bool:
 
 
 def _is_missing(test: Op, *, holds: bool) -> bool:
-    """``not os.path.exists(path)``."""
+    """``not os.path.exists(path)``, ``not os.path.exists(path) or len(os.listdir(path)) == 0``."""
+    if test.code == "compare":
+        calls = (each for each in behind(test, most=_MOST) if each.code == "call")
+        return holds and any(word_of(each) == "listdir" for each in calls)
     return not holds and test.code == "call" and word_of(test) in _THERE
 
 
@@ -606,6 +609,8 @@ def need_of(
     function = taken.function
     owner, _, name = function.name.rpartition(".")
     decorators = function.decorators
+    if function.outer is not None and owner:
+        return None
     if not all(map(_passes_on, decorators)):
         return None
     if name == _CONSTRUCTOR and owner:

@@ -20,6 +20,7 @@ from detlint.dataflow.slices import closure
 from detlint.models import settings as rows
 from detlint.models import tf_data
 from detlint.models.configurations import is_in_trainer
+from detlint.syntax.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 # Methods that take a name and a value: ``config.patch("max_autotune", True)``.
 _NAMING = frozenset(("__setitem__", "patch", "setdefault"))
 _MOST_DICTS = 40  # of which another is made
+_JOINING = frozenset(("binary", "boolean", "choice", "declared", "free", "phi"))
 _DEEPEST = 50  # stores into a dict before it is handed on
 
 
@@ -39,9 +41,10 @@ class Setting(NamedTuple):
     """A flag, an option or a variable that is given a value.
 
     name     the qualified name of a flag; of an option or a variable, its own
-    form     "flag" · "keyword" (of a call) · "key" (of a mapping) · "attribute" · "environment"
-             (of the process) · "child" (of a program that is started) · "namespace" (a flag of
-             what seems to be made of these options)
+    form     "flag" · "keyword" (of a call) · "key" (of a mapping) · "attribute" · "variable" (at
+             the top of a file that never reads it, as in a configuration) · "environment" (of the
+             process) · "child" (of a program that is started) · "namespace" (a flag of what seems
+             to be made of these options)
     value    what it is given; None if that is a part of a text
     op       what gives it
     node     where it is said
@@ -396,7 +399,9 @@ class _Options:
             for each, value in _listed(op.args[1]) if name is ... else ():
                 if self._is_asked(each):
                     yield Setting(str(each), form, value or op.args[-1], op, op.node, written)
-        if self._is_asked(name):
+        elif op.code == "store_global":
+            form = "variable"
+        if self._is_asked(name) and not (form == "variable" and not self._is_unread(str(name))):
             yield Setting(str(name), form, op.args[-1], op, op.node, written)
 
     def _name(self, op: Op) -> object:
@@ -405,6 +410,9 @@ class _Options:
 
     def _is_asked(self, name: object) -> bool:
         return isinstance(name, str) and name in self._names
+
+    def _is_unread(self, name: str) -> bool:
+        return len(mentions(self._function.unit.text, name)) == 1
 
     def _given(self, op: Op) -> Iterator[Setting]:
         form = self._form(op)
@@ -494,6 +502,8 @@ def keywords(values: Values, op: Op) -> Iterator[Item]:
 
 
 def _own_keywords(op: Op) -> Iterator[Item]:
+    if not any(op.name):
+        return
     places, written = _places(op), op.given_nodes
     for index, (name, value) in enumerate(op.arguments()):
         if name not in (None, "*", "**"):
@@ -546,6 +556,10 @@ def _merged(values: Values, op: Op) -> Iterator[Op]:
     yield from values.bound(op)
     if op.code == "call":
         yield from (value for _, value in op.arguments())
+    elif op.code == "change":
+        yield from (op.args[0], *(value for _, value in op.args[1].arguments()))
+    elif op.code in _JOINING:
+        yield from op.args
     elif op.code == "dict":
         yield from (each.args[0] for each in op.args if each.code == "star")
 
@@ -559,8 +573,8 @@ def own_entries(values: Values, op: Op) -> Iterator[Item]:
 
 
 def _assigned(function: Function) -> Iterator[tuple[Op, ast.expr, ast.expr | None]]:
-    """The assignments to attributes and entries, each with its target and, if nothing else takes
-    the same value, the expression of that."""
+    """The assignments to attributes, entries and names of the module, each with its target and,
+    if nothing else takes the same value, the expression of that."""
     statement: ast.AST | None = None
     pairs: list[tuple[ast.expr, ast.expr | None]] = []
     for op in function.ops:
@@ -580,6 +594,7 @@ def _assigned(function: Function) -> Iterator[tuple[Op, ast.expr, ast.expr | Non
 _TARGETS: dict[str, type[ast.expr]] = {
     "store_attr": ast.Attribute,
     "store_item": ast.Subscript,
+    "store_global": ast.Name,
 }
 
 
@@ -587,9 +602,20 @@ def _pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """The targets of an assignment in order, each with what it is given."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            if isinstance(target, (ast.Tuple, ast.List)):
-                yield from ((each, None) for each in target.elts)
-            else:
-                yield target, node.value if len(node.targets) == 1 else None
+            for one, value in _sides(target, node.value):
+                yield one, value if len(node.targets) == 1 else None
     elif isinstance(node, ast.AnnAssign):
         yield node.target, node.value
+
+
+def _sides(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        yield target, value
+        return
+    given = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    whole = len(given) == len(target.elts)
+    for index, each in enumerate(target.elts):
+        if whole:
+            yield from _sides(each, given[index])
+        else:
+            yield each, None

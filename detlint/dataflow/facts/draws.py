@@ -119,7 +119,9 @@ class DrawFacts(FileFacts):
 
     def _transforms_with(self, value: Op) -> Iterator[Op]:
         for use in value.uses:
-            if use.code in _GATHERING or (use.code == "call" and self._makes_transform(use)):
+            if use.code == "store_global":
+                yield from self._unit.reads("global", str(use.name))
+            elif use.code in _GATHERING or (use.code == "call" and self._makes_transform(use)):
                 yield use
 
     def _makes_transform(self, call: Op) -> bool:

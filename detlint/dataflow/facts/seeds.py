@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from detlint.dataflow.arguments.required_arguments import looked_up
 from detlint.dataflow.calls import path_of, word_of
 from detlint.dataflow.control import is_certain
 from detlint.dataflow.facts.found import FileFacts, Found, whole
+from detlint.dataflow.facts.processes import starts_workers
 from detlint.dataflow.learning.inference import decorators
 from detlint.dataflow.randomness.generators import (
     Fate,
@@ -33,6 +35,7 @@ _OF_GENERATORS = frozenset(("seed", "manual_seed", "manual_seed_all"))
 _MODULES = {"np": "numpy", "numpy": "numpy", "torch": "torch"}
 _SEED = frozenset(("seed", "random_seed", "manual_seed"))
 _WORKERS = 1  # the place of the argument
+_GIVEN = (experiments.GIVEN, experiments.GIVEN_SEED)
 _MOST = 50  # operations behind a seed
 
 
@@ -45,6 +48,8 @@ class SeedFacts(FileFacts):
 
     def seeds(self, function: Function) -> Iterator[Found]:
         """Calls that seed, and classes of which making one does."""
+        if starts_workers(function):
+            return
         for op in function.ops:
             if op.code == "store_attr":
                 owners = self._values.qualified(op.args[0]) if op.name in _SEED else ()
@@ -55,6 +60,8 @@ class SeedFacts(FileFacts):
                 need = OF_EXPERIMENT if _takes_seed(op) else ""
                 for what in self._seeded(op):
                     yield Found(op, what, need=need)
+            elif op.code == "class" and any(map(self._is_trainer, op.args)):
+                yield Found(op, EVERY)
         bases = function.unit.qualified_bases(function.name)
         if any(map(trainers.seeds, bases)):
             yield Found(whole(function), EVERY)
@@ -67,6 +74,9 @@ class SeedFacts(FileFacts):
         """Where the configuration of an experiment gets a seed."""
         for op, how in _configured(function):
             yield Found(op, how)
+
+    def _is_trainer(self, base: Op) -> bool:
+        return any(map(trainers.seeds, self._values.qualified(base)))
 
     def _seeded(self, op: Op) -> Iterator[str]:
         if is_guard(op):
@@ -120,7 +130,7 @@ class SeedFacts(FileFacts):
     def of_generators(self, call: Op) -> str | None:
         """Generators that are drawn from, whose seed is a parameter or kept from one."""
         seed = seed_of(call)
-        if seed is None or seed.constant is not ...:
+        if seed is None or (seed.code not in ("attr", "param") and not looked_up(seed)[1]):
             return None
         fate = Fate(call)
         is_used = fate.methods or fate.given or fate.escapes
@@ -213,6 +223,8 @@ def _runner(function: Function) -> str:
 def _takes_seed(seeding: Op) -> bool:
     """Whether what an experiment runs seeds with the seed that its configuration has in any case:
     ``np.random.seed(_config["seed"])``."""
+    if not any(each.word in _GIVEN for each in seeding.function.params.values()):
+        return False
     made = list(behind(*seeding.args[1:2], most=_MOST))
     taken = {each.word for each in made if each.code == "param"}
     looked_up = any(each.code == "item" and each.args[1].text == experiments.SEED for each in made)
@@ -231,6 +243,8 @@ def _configured(function: Function) -> Iterator[tuple[Op, str]]:
     for call in function.coded("call"):
         if word_of(call) == experiments.ADDS:
             yield from ((call, how) for how in map(_added, call.arguments()) if how is not None)
+        elif (updates := call.given(experiments.UPDATES)) is not None and _may_hold(updates):
+            yield call, ""
     scope = any(
         each.code == "attr" and each.name == experiments.SCOPE for each in decorators(function)
     )

@@ -72,11 +72,16 @@ class VaryingFacts(FileFacts):
             return False
         if any(map(trainers.OPTIMIZERS, called)) or word in trainers.KNOWN_OPTIMIZERS:
             return True
+        chosen = call.args[0].args[1:2] if word_of(call.args[0]) == "getattr" else ()
+        if any("torch.optim" in self._values.qualified(each) for each in chosen):
+            return True
         return any(gives_weights(each) for each in call.args[1:2])
 
     def _fitted(self, call: Op) -> str | None:
         """What a trainer is given, or was; of one that the project has, its optimizer tells."""
         makers = [each for each in self._training.made(call.args[0].args[0]) if each.called]
+        if any(each.place is not None for each in makers):
+            return None
         # Lightning's trainers get the module first, others what it learns from.
         names_ = [owner_word(call), *(name for each in makers for name in each.names)]
         is_model = word_of(call) == "fit" and any("rainer" in each for each in names_)
@@ -117,6 +122,8 @@ class VaryingFacts(FileFacts):
 
     def idles(self, function: Function) -> Iterator[Found]:
         """Functions and classes of which a part of the file makes nothing that gets a gradient."""
+        if function.outer is not None:
+            return
         named = grouped(
             (name, op)
             for each in function.everything()

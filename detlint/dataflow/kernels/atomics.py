@@ -58,6 +58,8 @@ def _gives_integers(call: Op, seen: set[Op]) -> bool:
     word, given = word_of(call), [value for _, value in call.arguments()]
     if rows.is_whole(word) or any(map(_is_integer_type, given)):
         return True
+    if word == "where":
+        return len(given) == 3 and all(_is_integer(each, seen) for each in given[1:])
     return word in rows.KEEPING and bool(given) and _is_integer(given[0], seen)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _FLAGS = frozenset(f"{tuning.INDUCTOR}.{option}" for option in tuning.TIMING)
 _OPTIONS = frozenset((*tuning.TIMING, *tuning.MODES, *tuning.TIMING_VARIABLES))
+_ATTRIBUTES = ("attribute", "variable")  # of anything: these options are told by what holds them
 
 
 class Timing(NamedTuple):
@@ -53,7 +54,7 @@ def timings(unit: Unit, offsets: Sequence[int]) -> Iterator[Timing]:
 
 def _times(values: Values, setting: Setting) -> bool:
     """Whether an option or a variable has inductor time kernels."""
-    if setting.form == "attribute" or not _is_on(setting):  # that may be of anything
+    if setting.form in _ATTRIBUTES or not _is_on(setting):
         return False
     if setting.form == "keyword" and "builtins.dict" not in values.called(setting.op):
         return not _is_asked_for(setting.op) and _takes(values, setting)
@@ -143,7 +144,9 @@ def _adds_nothing(values: Values, function: Function | None) -> bool:
 
 
 def _is_known(values: Values, call: Op) -> bool:
-    function = call.args[0]
+    called, function = values.called(call), call.args[0]
+    if called:
+        return all(map(tuning.is_pointwise, called))
     # A method: one of a module would be an attribute of self.
     if function.code != "attr" or values.owner(function.args[0]):
         return False

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST = 60  # meanings of a name
 # Of which no meaning is seen.
+_SILENT = frozenset(("call", "comprehension", "dict", "function", "iter", "list", "text", "tuple"))
 _JOINS = frozenset(("phi", "choice", "free", "boolean", "declared"))
 
 
@@ -117,6 +118,8 @@ class Flash:
         bound = list(self._unit.module.bindings.get(name, ()))
         if not bound:
             return []
+        if self._unit.defines(name) or any(each.code in _SILENT for each in bound):
+            return None
         for function in self._unit.functions_naming(name):
             stored = function.coded("store_global")
             bound += (each.args[0] for each in stored if each.name == name)
@@ -289,7 +292,7 @@ def _keeps(function: Function) -> Iterator[_Keeps]:
         elif op.code == "return" and isinstance(node, ast.Return) and node.value is not None:
             yield _Keeps(op, op.args[0], node.value, "", "returned")
         elif op.code == "call" and _hands_on(op):
-            yield _Keeps(op, op.args[1], op.given_nodes[0], "", "handed on")
+            yield _Keeps(op, op.args[1], op.given_nodes[0], _assigned_to(op), "handed on")
     yield from _variables(function)
 
 
@@ -300,6 +303,13 @@ def _hands_on(op: Op) -> bool:
         return True
     word = inference.last_word(op)
     return word[:1].isupper() and word.endswith(rows.SHARES)
+
+
+def _assigned_to(call: Op) -> str:
+    for use in call.uses:
+        if use.code in ("store_attr", "store_global") and isinstance(use.node, ast.Assign):
+            return ast.unparse(use.node.targets[0])
+    return ""
 
 
 def _variables(function: Function) -> Iterator[_Keeps]:

@@ -167,7 +167,7 @@ class Requests:
 
     def _chosen(self, option: Setting) -> Iterator[Request]:
         """The first of the values of an option that is an implementation by FlashAttention."""
-        for value in _possible(option.value) if option.value is not None else ():
+        for value in _possible(self._values, option.value) if option.value is not None else ():
             found = self._values.constant(value)
             if found in IMPLEMENTATIONS:
                 if not self._is_settled(option):
@@ -364,14 +364,16 @@ def _target(op: Op) -> str:
     return ast.unparse(node.targets[0]) if isinstance(node, ast.Assign) else ""
 
 
-def _possible(op: Op) -> Iterator[Op]:
+def _possible(values: object, op: Op) -> Iterator[Op]:
     """What a value may be: both sides of a choice, the values of a mapping."""
     if op.code in ("choice", "boolean"):
         for each in op.args[1:]:
-            yield from _possible(each)
+            yield from _possible(values, each)
     elif op.code == "dict":
         for _, each in op.entries:
-            yield from _possible(each)
+            yield from _possible(values, each)
+    elif op.code == "declared" and op.args:
+        yield from _possible(values, op.args[0])
     else:
         yield op
 

@@ -23,6 +23,7 @@ _CALLS = 2  # functions in functions
 _SPREAD = frozenset(("binary", "boolean", "compare", "not", "unary", "augment"))
 _NUMBERS = frozenset(("const", "param", "global", "free", "iter", "import"))
 _PASSES = frozenset(("attr", "phi", "choice", "binary", "augment", "unary"))
+_KEEPING = frozenset(("to", "where"))  # methods and functions that give what they get
 
 
 def adds_up(values: Values, kernel: Function, varied: frozenset[str] | None) -> bool:
@@ -64,6 +65,9 @@ def _is_split(
 
 def _is_whole(call: Op) -> bool:
     """Whether a call visibly adds whole numbers: ``tl.sum(x.to(tl.int32))``."""
+    told = call.given("out_dtype") or call.given("dtype")
+    if told is not None:
+        return _is_whole_type(told)
     value = call.args[1] if len(call.args) > 1 else call
     cast = value.code == "call" and value.args[0].code == "attr" and value.args[0].name == "to"
     return cast and any(map(_is_whole_type, value.args[1:]))
@@ -133,8 +137,13 @@ class _Shapes:
             return ()
         if op.code in _SPREAD:
             return _broadcast([self._of(each) for each in op.args])
+        if op.code == "choice":
+            return _broadcast([self._of(each) for each in op.args[1:]])
         if op.code == "item":
             return _indexed(self._of(op.args[0]), op.args[1])
+        if op.code == "attr":
+            below = self._of(op.args[0]) if op.name == "T" else None
+            return below[::-1] if below is not None else None
         return self._of_call(op) if op.code == "call" else None
 
     def _of_call(self, op: Op) -> Shape | None:
@@ -160,6 +169,10 @@ class _Shapes:
         first = self._of(given[0]) if given else None
         if first is None or word in tuning.LIKE:
             return first
+        if word == "dot" and len(given) > 1:
+            second = self._of(given[1])
+            fits = second is not None and len(first) >= 2 and len(second) >= 2
+            return (*first[:-1], second[-1]) if fits and second is not None else None
         turns = word in tuning.TURNS and len(first) == 2 and len(given) in (1, 3)
         return first[::-1] if turns else None
 
@@ -175,11 +188,15 @@ def _adds_to(after: Op, joint: Op, dot: Op) -> bool:
 
     def terms(term: tuple[Op, bool]) -> Iterator[tuple[Op, bool]]:
         op, added = term
+        if op is joint:
+            return
         if op.code in _PASSES:
             more = op.code in ("binary", "augment") and op.name in ("Add", "Sub")
             yield from ((each, added or more) for each in op.args)
         elif op.code == "call" and op.args[0].name in tuning.BY_BLOCKS:
             yield from ((each, True) for each in op.args[3:])
+        elif op.code == "call" and op.args[0].name in _KEEPING:
+            yield from ((each, added) for each in op.args)
 
     adds = (joint, True) in closure([(after, False)], terms)
     return adds and dot in closure([after], lambda op: () if op is joint else op.args)

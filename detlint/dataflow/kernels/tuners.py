@@ -12,7 +12,7 @@ from detlint.models import tuning
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from detlint.dataflow.ir import Op
+    from detlint.dataflow.ir import Function, Op
     from detlint.dataflow.unit import Unit
     from detlint.dataflow.values import Values
 
@@ -25,12 +25,9 @@ def tuned(unit: Unit, offsets: Sequence[int]) -> Iterator[Op]:
     which the results of their kernels differ. Raises UnparsedError."""
     for outer in unit.functions_at(offsets):
         for function in outer.everything():
-            decorators = (
-                x for each in function.nested if each.name == DECORATORS for x in each.ops
-            )
-            for tuner in (each for each in decorators if _tunes(unit.values, each)):
+            for tuner, kernel in _tuned(unit.values, function):
                 varied = Configurations(unit.values).varied(_configs(tuner))
-                if adds_up(unit.values, function, varied):
+                if adds_up(unit.values, kernel, varied):
                     yield tuner
 
 
@@ -44,15 +41,38 @@ def spoken_count(tuner: Op) -> str:
     return f"{least}" if least == most else f"at least {least}"
 
 
-def _tunes(values: Values, op: Op) -> bool:
+def _tuned(values: Values, function: Function) -> Iterator[tuple[Op, Function]]:
+    """The tuners of a function, or in it, each with the function that it is put on."""
+    for each in function.nested:
+        if each.name == DECORATORS:
+            yield from ((op, function) for op in each.ops if _tunes(values, op, decorates=True))
+    for op in function.ops:
+        kernel = next(_called_with(values, op), None) if _tunes(values, op) else None
+        if kernel is not None:
+            yield op, kernel
+
+
+def _called_with(values: Values, tuner: Op) -> Iterator[Function]:
+    """``triton.autotune(…)(triton.heuristics(…)(kernel))``."""
+    for use in tuner.uses:
+        if use.code == "call" and use.args[0] is tuner and use.args[1:]:
+            given = use.args[1]
+            while given.code == "call" and given.args[1:]:
+                given = given.args[1]
+            found = values.function(given)
+            if found is not None:
+                yield found
+
+
+def _tunes(values: Values, op: Op, *, decorates: bool = False) -> bool:
     """Whether a call tunes a kernel with several configurations, also a project's own decorator
     by that name."""
     configs = _configs(op) if op.code == "call" else None
     if configs is None:
         return False
     if tuning.TUNERS.isdisjoint(tuning.names(values.called(op))):
-        decorates = any(use.code == "drop" for use in op.uses)
-        own = decorates and "autotune" in str(op.args[0].name).lower()
+        decorator = decorates and any(use.code == "drop" for use in op.uses)
+        own = decorator and "autotune" in str(op.args[0].name).lower()
         if not own or not Configurations(values).are_of_triton(configs):
             return False
     return (Configurations(values).count(configs) or 0) > 1

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.learning import inference
+from detlint.documents.training import configures_answers
 from detlint.models import attention as rows
 from detlint.models.names import words_of
 from detlint.models.purposes import ANSWERS, Purpose, purpose
@@ -49,6 +50,8 @@ class Answering:
         names = names_in_project(path)
         # Those that decode may wrap a model in what was trained.
         if any(ANSWERS & purpose(each) for each in names) and not self._takes_steps:
+            return True
+        if "configs" in names and configures_answers(path):
             return True
         steps = any(map(inference.steps, self._functions))
         if Purpose.MEASURES & purpose(self._name) and not steps:

@@ -122,6 +122,8 @@ def _parts(module: Op) -> Sequence[Op]:
     """What a module is, or holds as parts."""
     if module.code == "attr":
         function, name = module.function, str(module.name)
+        if name == "module":  # of a wrapper
+            return module.args
         if module.args[0].code == "call" and module.args[0].uses == [module]:
             return module.args  # `resnet50().backbone`, of which the rest is dropped
         unit, owner = function.unit, function.class_name
@@ -306,4 +308,6 @@ def _names_given(place: Op) -> set[str]:
                 return {ANY}
             if use.code in ("store_attr", "store_global"):
                 found.add(str(use.name))
+            elif use.code in ("entry", "store_item"):
+                found.update(name for arg in use.args[:-1] for name in names_in(arg.node))
     return {each.rpartition(".")[2] for each in found} - _OBJECTS

@@ -130,6 +130,8 @@ def _decides(test: Op, *, holds: bool) -> bool:
     """Whether a condition that holds, or does not, says that a model only answers."""
     if test.code == "compare":
         return _compares(test, holds=holds)
+    if test.code == "call" and last_word(test) == "is_grad_enabled":
+        return not holds
     return any(rows.condition_answers(name, holds=holds) for name in own_names(test))
 
 
@@ -158,6 +160,8 @@ def _is_length_of_queries(op: Op) -> bool:
     values = op.values
     if op.code == "item":
         axis, sized, word = op.args[1], op.args[0], "shape"
+    elif op.code == "call" and len(op.args) == 2:
+        axis, sized, word = op.args[1], op.args[0], "size"
     else:
         return False
     owner = sized.args[0] if sized.code == "attr" and sized.name == word else None
@@ -269,9 +273,11 @@ def _is_said_to_answer(region: Region) -> bool:
     body = node.body if region.kind == "if" else node.orelse
     source = region.function.unit.source
     for row in range(body[0].lineno - 1, node.lineno - 1, -1):
-        _, _, comment = source.line(row).partition("#")
+        head, _, comment = source.line(row).partition("#")
         if rows.function_answers(comment.split(",")[0].partition(" phase")[0].strip("# ")):
             return True
+        if head.strip():  # the line of the ``if`` or ``else``
+            return False
     return False
 
 

@@ -78,6 +78,8 @@ class Fate(Forwards):
                     self.facts.add("frozen")
                 elif not rows.LOOKS.isdisjoint(words):
                     continue
+            elif use.code == "call" and last_word(use) in ("zip", "len", "list"):
+                continue
             if use.code == "iter" and "frozen" in self.facts:
                 continue
             self.facts.add("trained")

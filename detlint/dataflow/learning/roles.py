@@ -73,6 +73,8 @@ class Roles:
             own = layout_of(text).code_text(each.start, each.end)
             parts[_part(each)] = parts.get(_part(each), "") + own
         asking = {name for name, own in parts.items() if any(x in own for x in signs)}
+        if asking == parts.keys():
+            return asking
         calls = {name: parts.keys() & set(_WORD.findall(own)) for name, own in parts.items()}
         callers: dict[str, set[str]] = {name: set() for name in parts}
         for name, called in calls.items():

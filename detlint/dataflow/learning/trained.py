@@ -127,15 +127,18 @@ class Trained:
 
     def _of_param(self, step: _Step, found: set[str]) -> list[_Step]:
         op, function = step.op, step.op.function
-        _, name = op.name
+        stars, name = op.name
         if op.is_self and function.class_name:
             found.add(_as(f".{function.class_name}[self]", sure=step.sure))
             return []
         if function.outer is not None:
-            told = [given(each, op) for each in function.known_calls.calls]
+            calls = function.known_calls.calls
+            told = [given(each, op) for each in calls]
             return [step._replace(op=each) for each in told if each is not None]
         place = list(function.params).index(name) - bool(function.class_name)
-        if step.of != LOSS or step.sure:
+        if stars:
+            self._is_unseen(step, found)
+        elif step.of != LOSS or step.sure:
             sure = step.sure and step.of != LOSS
             if sure or step.of == LOSS or layers.is_layer(name):
                 passed = Passed(step.of, function.name, name, place, bool(op.args))
@@ -164,14 +167,25 @@ class Trained:
         """What an object keeps: by its class in this file, or else as that of its maker."""
         op, name = step.op, str(step.op.name)
         owner = op.args[0]
+        if step.of == LOSS and not owner.is_self:
+            return [] if name in gradients.MEASURES else [step._replace(op=owner)]
         if names := op.values.qualified(op):
             self._note(names, step, found)
         elif held := self._unit.held(op.values.owner(owner), name):
             return [step._replace(op=each) for each in held]
+        elif not owner.is_self and name in training.WRAPPED:
+            return [step._replace(op=owner)]
+        elif stored := [each.args[1] for each in self._stores(owner, name)]:
+            return [step._replace(op=each) for each in stored]
         elif step.of != LOSS and (step.sure or layers.is_layer(name)):
             makers = self.made_of(owner, MODEL, sure=step.sure)
             found.update(each if each == UNSEEN_NAMES else f"{each}#{name}" for each in makers)
         return []
+
+    def _stores(self, owner: Op, name: str) -> list[Op]:
+        """Where the file assigns to an attribute of the same variable."""
+        words_ = {owner.word} - {""}
+        return [x for x in self._unit.stores(name) if x.args[0].word in words_] if words_ else []
 
     def _note(self, names: Iterable[str], step: _Step, found: set[str]) -> None:
         told = [each for each in names if not each.startswith("builtins.")]
@@ -244,6 +258,8 @@ class Trained:
         """What computes with tensors, and what is computed with."""
         method, word = call.args[0], word_of(call)
         named = self._called(call)
+        if word in gradients.CUTS or not gradients.NUMBERS.isdisjoint(call.called):
+            return []
         found.update(f"{COMPUTES}{each}" for each in named if not each.startswith("builtins."))
         scales = is_loss and word in training.SCALING
         told = [_Step(each, LOSS, scales) for each in call.args[1:]]

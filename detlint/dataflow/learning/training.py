@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.origins import Made
     from detlint.dataflow.unit import Unit
 
+_OBJECTS = ("self", "cls", "ctx")
 _GROUPS = ("list", "tuple")
 _DEEPEST = 4  # estimators that are given one another
 _SIZES = 2  # arguments that a layer with weights takes at least
@@ -101,8 +102,12 @@ class Training:
         return [f"{found[-1]}{function.name}"] if named else []
 
     def _is_other_backward(self, call: Op) -> bool:
-        """Whether it is a kernel's own, or that of a tensor that was only just made: these train
-        nothing."""
+        """Whether it is a wrapper's, a function's or a kernel's own, or that of a tensor that was
+        only just made: these train nothing."""
+        function = call.function
+        own = function.word == "backward"
+        if own and next(iter(function.params), "") in _OBJECTS:
+            return True
         made = self._unit.values.called(call.args[0].args[0])
         return not rows.MADE.isdisjoint(made) or any(
             each.startswith("torch.ops.") for each in self.called(call)

@@ -33,6 +33,8 @@ class Allocations:
         self._library = library
         self._least = least
         self._named = named
+        self._words = {name.rpartition(".")[2] for name in library.allocations}
+        self._words |= library.allocating.keys()
         self._made: dict[Op, bool] = {}
 
     def is_allocation(self, call: Op) -> bool:
@@ -59,6 +61,8 @@ class Allocations:
 
     def shape_of(self, call: Op) -> Shape | None:
         """How a call is told the shape of the memory that it allocates."""
+        if str(call.args[0].name).rpartition(".")[2] not in self._words:
+            return None
         called = self._values.called(call)
         for name in called:
             shape = self._library.allocations.get(name)
@@ -114,7 +118,13 @@ class Allocations:
         return math.prod(known) if len(known) == len(lengths) else None
 
     def _length(self, op: Op) -> int | None:
+        if op.code == "global":
+            bound = self._unit.module.bindings.get(str(op.name), ()) if self._is_bound(op) else ()
+            op = bound[0] if len(bound) == 1 else op
         return op.literal if type(op.literal) is int else None
+
+    def _is_bound(self, op: Op) -> bool:
+        return str(op.name) in self._unit.bound_names
 
     def _are_sizes(self, sizes: list[Op]) -> bool:
         """Whether a legacy constructor gets lengths: several arguments, or one whole number."""

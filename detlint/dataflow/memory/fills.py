@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from detlint.dataflow.control import loop_of
+from detlint.dataflow.control import contexts, loop_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def partial_fill(engine: Initialisation, allocation: Op) -> PartialFill | None:
         return None
     loop, name = loop_of(write), written[0]
     skip = _late_start(write)
-    if skip is None and loop is not None and not allocation.within(loop):
+    if skip is None and loop is not None and _goes_through(loop, write, allocation):
         skip = next(_skips(loop, write), None)
     if skip is None or not _is_returned(write, name):
         return None
@@ -82,6 +82,18 @@ def _in_return(op: Op) -> bool:
     )
 
 
+def _goes_through(loop: Region, write: Op, allocation: Op) -> bool:
+    """Whether each round of a loop writes a place of its own, and nothing else is around."""
+    if loop.kind != "for" or getattr(loop.node, "orelse", None):
+        return False
+    inside = [each for each in write.region.around() if not allocation.within(each)]
+    if loop not in inside or any(each.kind == "while" for each in inside):
+        return False
+    if any(each.place > allocation.place for each in contexts(write)):
+        return False
+    return bool(_counters(write, loop))
+
+
 def _counters(write: Op, loop: Region) -> list[Op]:
     """The parts of an index that a loop counts: ``i`` and ``j`` of ``x[i, :, j]``."""
     key = write.args[1]
@@ -98,15 +110,22 @@ def _counted(op: Op, loop: Region) -> bool:
 def _skips(loop: Region, write: Op) -> Iterator[Op]:
     """Where a round is left before it writes, or the loop before its last round."""
     counters = set(_counters(write, loop))
-    for op in loop.ops() if counters else ():
+    for op in loop.ops():
         if op.code != "leave" or op.name == "return" or loop_of(op) is not loop:
             continue
         if op.name == "break":
-            tests = (x.head for x in op.region.around() if x.kind in ("if", "else"))
-            if not any(test is not None and _asks(test, counters) for test in tests):
+            if not any(_asks(test, counters) for test in _tests_around(op, loop)):
                 yield op
         elif op.place < write.place or _handles_failure(op, write):
             yield op
+
+
+def _tests_around(op: Op, loop: Region) -> Iterator[Op]:
+    for region in op.region.around():
+        if region is loop:
+            return
+        if region.kind in ("if", "else") and region.head is not None:
+            yield region.head
 
 
 def _asks(test: Op, counters: set[Op]) -> bool:

@@ -8,10 +8,11 @@ has run by then. Whatever is not seen may write.
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.dataflow.calls import parameter_of, word_of
-from detlint.dataflow.control import contexts, is_certain, may_run_before
+from detlint.dataflow.control import contexts, is_certain, may_run_before, may_skip
 from detlint.dataflow.memory.allocations import Allocations, spoken
 from detlint.finding import Edit
 from detlint.models import names
@@ -28,6 +29,7 @@ _DEEPEST = 3  # functions that hand the same memory on
 _MOST = 400  # operations that one memory is followed through
 _ARITHMETIC = frozenset(("Add", "Sub", "Mult", "Div"))
 _ASKING = frozenset(("Is", "IsNot"))
+_LOOKING_UP = frozenset(("In", "NotIn"))
 
 
 class Read(NamedTuple):
@@ -73,6 +75,8 @@ class Initialisation:
     def read(self, allocation: Op) -> Read | None:
         """The first read of an allocation that nothing has written."""
         for root in (allocation, *self._returned(allocation)):
+            if self._is_muted(root):
+                continue
             memory = self.memory(root)
             for by, value in sorted(memory.reads, key=lambda each: each[0].place):
                 if self._is_unwritten(value, by, root) and self.matters(by):
@@ -132,8 +136,11 @@ class Initialisation:
     # What a value certainly is
 
     def _is_unwritten(self, value: Op, by: Op, root: Op) -> bool:
-        origins = self.origins(value, by.region) or ()
-        return root in origins and all(self._is_intact(each, by) for each in origins)
+        loops: set[Region] = set()
+        origins = self.origins(value, by.region, loops)
+        if not origins or root not in origins or any(may_skip(by, loop) for loop in loops):
+            return False
+        return all(self._is_intact(each, by) for each in origins)
 
     def _is_intact(self, root: Op, by: Op) -> bool:
         memory = self.memory(root)
@@ -141,9 +148,12 @@ class Initialisation:
             return False
         return not memory.is_asked_about(by)
 
-    def origins(self, op: Op, at: Region) -> frozenset[Op] | None:
-        """The allocations whose memory a value is, one of them; None if it may be another."""
-        return _Origins(self).of(op, at)
+    def origins(self, op: Op, at: Region, loops: set[Region]) -> frozenset[Op] | None:
+        """The allocations whose memory a value is, one of them; None if it may be another.
+
+        ``loops`` takes those of which only the first round is known.
+        """
+        return _Origins(self, loops).of(op, at)
 
     def is_root(self, op: Op) -> bool:
         """Whether an operation gives memory that nothing has written."""
@@ -188,6 +198,8 @@ class Initialisation:
         self._within.append(parameter)
         try:
             memory = self.memory(parameter)
+            if memory.is_lost:
+                return False
             for by, value in sorted(memory.reads, key=lambda each: each[0].place):
                 certain = is_certain(by) and self.matters(by)
                 if certain and self._is_unwritten(value, by, parameter):
@@ -202,8 +214,9 @@ class Initialisation:
 
     def _seems(self, by: Op, value: Op) -> bool:
         """Whether a call only seems to read, as what it calls is named like a network."""
-        named = by.code == "call" and not self.values.called(by) and by.args[0] is not value
-        return named and self._is_network(by.args[0])
+        if by.code != "call" or by.args[0] is value or self.values.callee(by) is not None:
+            return False
+        return not self.values.called(by) and self._is_network(by.args[0])
 
     def _is_network(self, function: Op) -> bool:
         if function.code == "call":
@@ -222,6 +235,8 @@ class Initialisation:
 
     def takes_object(self, call: Op, word: str) -> str:
         """What a method does with its object: "view", "asks", "reads" or ""."""
+        if word == "to" and any(map(self.allocates.is_meta, call.args[1:])):
+            return ""
         if word in self.library.views or word in self.library.in_place:
             return "view"  # what is computed of nothing known is no better
         if word in self.library.properties:
@@ -288,6 +303,8 @@ class Initialisation:
             return not known and self._is_looked_at(use, seen)
         if use.code == "call" and use.args[0] is not value:
             return self.reads(use, value) is not None
+        if use.code == "store_global":
+            return str(use.name) != "_"
         passing = ("binary", "call", "declared", "item", "phi", "slice", "unary", "unpack")
         return use.code not in passing or self._is_looked_at(use, seen)
 
@@ -295,9 +312,17 @@ class Initialisation:
 
     def _is_muted(self, op: Op) -> bool:
         """Whether the code around an operation only traces, compiles or times."""
+        if self._is_meta_by_default:
+            return True
         if any(each.node is not None and self._is_unreal(each) for each in op.function.around()):
             return True
         return any(names.enters_tracing(self.unit.text_of(each.node)) for each in contexts(op))
+
+    @cached_property
+    def _is_meta_by_default(self) -> bool:
+        word = "set_default_device"
+        calls = (call for call in self.unit.ops_naming(word) if word_of(call) == word)
+        return any(x.text.startswith("meta") for call in calls for x in call.args[1:2])
 
     def _is_unreal(self, function: Function) -> bool:
         if not function.is_defined or function.node is None:
@@ -344,8 +369,9 @@ class Initialisation:
 class _Origins:
     """Asks backwards which allocations a value is the memory of."""
 
-    def __init__(self, engine: Initialisation) -> None:
+    def __init__(self, engine: Initialisation, loops: set[Region]) -> None:
         self._engine = engine
+        self._loops = loops
         self._busy: set[Op] = set()
 
     def of(self, op: Op, at: Region) -> frozenset[Op] | None:
@@ -392,7 +418,10 @@ class _Origins:
         whole = self._all(op.args, loop)
         if whole is not None or not any(each is loop for each in at.around()):
             return whole
-        return self.of(op.args[0], loop.parent or loop)
+        first = self.of(op.args[0], loop.parent or loop)
+        if first:
+            self._loops.add(loop)
+        return first
 
     def _all(self, ops: Iterable[Op], at: Region) -> frozenset[Op] | None:
         found: set[Op] = set()
@@ -453,7 +482,11 @@ class Memory:
         return bool(inner) and not inner.isdisjoint(function.names_of(value))
 
     def _meet(self, use: Op, value: Op) -> None:
-        getattr(self, f"_in_{use.code}", self._write)(use, value)
+        if use.function is not value.function and use.code != "free":
+            self.is_lost = True  # a default of a function
+            return
+        judge = getattr(self, f"_in_{use.code}", self._write)
+        judge(use, value)
 
     # Questions
 
@@ -500,11 +533,26 @@ class Memory:
 
     _in_binary = _in_unary = _in_not = _in_test = _in_format = _in_text = _in_range = _read
     _in_drop = _nothing
-    _in_choice = _in_declared = _in_phi = _same
+    _in_declared = _in_phi = _same
 
     def _in_compare(self, use: Op, value: Op) -> None:
-        if not _ASKING.issuperset(use.name):
+        operators = set(use.name)
+        if operators & _LOOKING_UP:
+            self._write(use, value)
+        elif not operators <= _ASKING:
             self._read(use, value)
+
+    def _in_boolean(self, use: Op, value: Op) -> None:
+        if use.args[0] is value:
+            self._read(use, value)
+        else:
+            self._write(use, value)
+
+    def _in_choice(self, use: Op, value: Op) -> None:
+        if use.args[0] is value:
+            self._read(use, value)
+        else:
+            self._reach(use)
 
     def _in_item(self, use: Op, value: Op) -> None:
         if use.args[0] is value:
@@ -514,22 +562,32 @@ class Memory:
 
     _in_slice = _in_item
 
+    def _in_change(self, use: Op, value: Op) -> None:
+        if use.args[0] is value:
+            self._reach(use)
+
     def _in_augment(self, use: Op, value: Op) -> None:
         self._read(use, value)
         if use.args[0] is value:
             self._reach(use)
 
     def _in_store_item(self, use: Op, value: Op) -> None:
-        container, _, held = use.args
+        container, key, held = use.args
         if container is value:
             self._reach(use)
             if held.code != "augment" or not self._is_own(held.args[0]):
                 self._write(use, value)
+        elif key is value:
+            self._read(use, value)
         elif held.code != "augment" or not self._is_own(container):
             self._write(use, value)
 
     def _is_own(self, op: Op) -> bool:
         return op in self._values
+
+    def _in_delete(self, use: Op, value: Op) -> None:
+        self._write(use, value)
+        self._reach(use)
 
     def _in_return(self, use: Op, _: Op) -> None:
         self.returns.append(use)
@@ -570,10 +628,16 @@ class Memory:
 
     # Containers
 
-    def _in_list(self, use: Op, value: Op) -> None:
-        self._keep(use, use.args.index(value))
+    def _in_tuple(self, use: Op, value: Op) -> None:
+        if use.uses and all(
+            each.code in ("item", "store_item") and each.args[1] is use for each in use.uses
+        ):
+            for each in use.uses:
+                self._read(each, value)
+        else:
+            self._keep(use, use.args.index(value))
 
-    _in_tuple = _in_list
+    _in_list = _in_tuple
 
     def _in_entry(self, use: Op, value: Op) -> None:
         key = use.args[0]
@@ -608,6 +672,8 @@ class Memory:
                 self._write(use, value)
 
     def _method(self, call: Op, word: str, value: Op) -> None:
+        if call is self._root:
+            return
         does = self._engine.takes_object(call, word)
         if does == "view":
             self._reach(call)
@@ -627,9 +693,17 @@ class Memory:
 def _held(item: Op) -> Op | None:
     """What a container that is written out holds under a key that is: ``{"a": x}["a"]``."""
     container, key = item.args
-    if container.code == "declared" and container.args:
+    if key.code != "const":
+        return None
+    while container.code in ("declared", "store_item"):
+        if container.code == "store_item":
+            other = container.args[1]
+            if other.code != "const" or other.name == key.name:
+                return None
+        if not container.args:
+            return None
         container = container.args[0]
-    return container.at(key.literal)
+    return container.at(key.name)
 
 
 def _mention(by: Op, value: Op) -> ast.expr | None:
@@ -639,6 +713,8 @@ def _mention(by: Op, value: Op) -> ast.expr | None:
     told = set(_names_behind(value))
     for each in ast.walk(by.node):
         if isinstance(each, ast.Name) and each.id in told:
+            return each
+        if isinstance(each, ast.Attribute) and ast.unparse(each) in told:
             return each
     return None
 
@@ -650,3 +726,5 @@ def _names_behind(value: Op) -> Iterator[str]:
         yield from value.function.names_of(value)
         if value.code in ("attr", "item", "slice", "declared", "store_item", "change", "augment"):
             value = value.args[0] if value.args else value
+        elif value.code == "call" and value.args[0].code == "attr":
+            value = value.args[0].args[0]

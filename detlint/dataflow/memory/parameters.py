@@ -14,7 +14,7 @@ from detlint.dataflow.memory.initialisation import Initialisation, Memory
 from detlint.grouping import grouped
 from detlint.models import layers, names
 from detlint.models.layers import PARAMETERS
-from detlint.models.memory import TORCH, Shape
+from detlint.models.memory import BUFFERS, TORCH, Shape
 from detlint.models.model import Names
 from detlint.syntax.mentions import places, quoted
 
@@ -145,11 +145,13 @@ class ModuleClass:
             asks = made.given("requires_grad", 1)
             frozen = asks is not None and asks.literal is False
             return None if frozen else made.given("data", 0)
+        if not BUFFERS.isdisjoint(called) and _is_transient(made):
+            return made.given("data", 0)
         return None
 
     def _allocation(self, content: Op, keeping: set[Op]) -> Op | None:
         """The call that makes a tensor's memory, if nothing but what keeps it gets hold of it."""
-        origins = self.engine.origins(content, content.region)
+        origins = self.engine.origins(content, content.region, set())
         if origins is None or len(origins) != 1:
             return None
         (memory,) = origins
@@ -396,6 +398,8 @@ def _fills_attribute(op: Op, name: str) -> bool:
 
 def _initialises_each(call: Op) -> bool:
     """Whether a loop over the parameters that a call lists gives each its first values."""
+    if word_of(call) not in _PARAMETERS:
+        return False
     numbered = (each for each in call.uses if "builtins.enumerate" in each.called)
     heads = (use for each in (call, *numbered) for use in each.uses if use.code == "iter")
     return any(
@@ -428,6 +432,8 @@ def _is_filled(value: Op) -> bool:
 
 
 def _is_filling(op: Op) -> bool:
+    if op.code in ("attr", "store_attr"):
+        return bool(op.name == "data")
     return op.code == "call" and (names.fills(word_of(op)) or word_of(op) in ("getattr", "setattr"))
 
 

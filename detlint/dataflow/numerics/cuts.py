@@ -69,6 +69,8 @@ class _Cuts(Forwards):
         return [use] if name in rows.OWN else self.escape()
 
     def _to_call(self, call: Op, value: Op) -> Iterable[Op]:
+        if call.args[0] is value:
+            return self.escape()
         owner, _, word = function_of(call).rpartition(".")
         cuts = owner.startswith("torch") and word in rows.CUTS | tensors.INTEGERS
         if cuts or owner in rows.SHOWS or f"{owner}.{word}" in layers.PARAMETERS:

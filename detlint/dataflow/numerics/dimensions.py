@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.ir import Op
     from detlint.dataflow.origins import Find
 
+_PARAMETERS = ("Buffer", "Parameter")
 _SIZES_UNSEEN = ("*", "**", "size")
 MANY = 99  # more than any tensor has: of what is made of itself alone
 
@@ -79,6 +80,8 @@ class Dimensions(Backwards[int]):
         if owner == "einops":
             pattern = op.given("pattern", 1)
             return _of_pattern(pattern.name if pattern is not None else None)
+        if word in _PARAMETERS:
+            return self.joined(op.args[1:2])
         if owner == "torch" and word in tensors.SIZED:
             return _sizes(op, 0)
         if owner == "torch.nn.functional" and (least := tensors.at_least(word)):
@@ -152,7 +155,9 @@ def _parts(shape: Op) -> int:
 
 def _of_rest(part: Op) -> int:
     """``height, width = x.shape[2:]``."""
-    begins, _, _ = part.name
+    begins, ends, steps = part.name
+    if ends or steps:
+        return 0
     skipped = part.values.constant(part.args[1]) if begins else 0
     known = type(skipped) is int and _parts(part)
     return _parts(part) + max(skipped, 0) if known and isinstance(skipped, int) else 0

@@ -113,7 +113,7 @@ class Gradients(Backwards[Facts]):
 
     def _fed_elsewhere(self, builder: Function) -> Facts:
         """What other files call a layer with that a function gives them."""
-        if self._files is None:
+        if builder.class_name or builder.outer is not None or self._files is None:
             return _UNKNOWN
         found = (other.fed_by_all(call) for other, call in self._files.calls(self, builder.name))
         return _UNKNOWN | self.join(found)
@@ -163,7 +163,10 @@ class Gradients(Backwards[Facts]):
 
     def _of_unpack(self, op: Op) -> Facts:
         """``values, places = x.topk(3)``, ``for step, batch in enumerate(loader)``."""
-        return self.of(op.args[0])
+        owner, index = op.args[0], op.name[0]
+        if index == 1 and gives_places(owner):
+            return _NONE
+        return self.of(owner)
 
     def _of_item(self, op: Op) -> Facts:
         owner, key = op.args
@@ -184,6 +187,9 @@ class Gradients(Backwards[Facts]):
         return self.join((self.of(op.args[0]), self._given(op.args[1])))
 
     def _of_global(self, op: Op) -> Facts:
+        name = str(op.name)
+        if rows.is_loader(name):
+            return _SEEMS_NONE
         names = self.unit.values.qualified(op)
         return (
             _NONE if any(each.startswith("builtins.") for each in names) else super()._of_global(op)
@@ -199,6 +205,8 @@ class Gradients(Backwards[Facts]):
         if not rows.PLAIN.isdisjoint(annotated(op)):
             return _NONE
         if rows.is_target(name) or rows.is_loader(name):
+            return _SEEMS_NONE
+        if rows.is_teacher(name, op.function.params):
             return _SEEMS_NONE
         found = _UNKNOWN if stars else self._handed(op)
         return _NEEDED if surest(found) == UNKNOWN and rows.is_computed(name) else found
@@ -260,8 +268,12 @@ class Gradients(Backwards[Facts]):
         name, owner = str(op.name), op.args[0]
         if name in rows.MEASURES or self.unit.values.qualified(op):
             return _NONE if name in rows.MEASURES else _UNKNOWN
+        if rows.is_loader(name):
+            return _SEEMS_NONE
         if owner.is_self:
             return self._field(op, op.function.class_name, name)
+        if name == "indices" and gives_places(owner):
+            return _NONE
         if name == "weight" and self.layers.weighs(owner):
             return _UNKNOWN if self.layers.is_frozen(word_of(owner)) else _NEEDED
         return self.of(owner)
@@ -272,6 +284,8 @@ class Gradients(Backwards[Facts]):
             return _UNKNOWN
         held = self._fields.kept(op)
         found = self.join(self.of(each) for each in held if not each.is_none)
+        if self.layers.is_frozen(name) and surest(found) == NEEDED:
+            return _NONE
         if self._fields.buffers(owner, name):
             return found - _UNKNOWN or _NONE
         return found or (_NONE if held else _UNKNOWN)
@@ -306,6 +320,8 @@ class Gradients(Backwards[Facts]):
             return self._given(op)
         if name.startswith("torch.") and word[:1].islower():
             return _NONE if word in tensors.INTEGERS | rows.CUTS else self.joined(computed_with(op))
+        if name.startswith("torch.utils.data."):
+            return _NONE
         return _UNKNOWN if name.startswith("builtins.") else None
 
     def _of_method(self, op: Op) -> Facts:
@@ -323,6 +339,8 @@ class Gradients(Backwards[Facts]):
         if word in rows.SHAPING:
             return self.of(owner)
         found = self._called(op)
+        if surest(found) == UNKNOWN and layers.runs(word) and self.layers.weighs(owner):
+            return _NEEDED
         if surest(found) != UNKNOWN or owner.is_self:
             return found
         return self.join((self.of(owner), self._given(op)))
@@ -356,6 +374,8 @@ class Gradients(Backwards[Facts]):
         """What a function of the project gives."""
         if records_none_inside(function):
             return _NONE
+        if function.unit is not self.unit:
+            return _UNKNOWN
         return self.joined(function.returned) or _UNKNOWN
 
 

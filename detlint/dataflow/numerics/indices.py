@@ -139,6 +139,9 @@ class _Lengths:
 
     _of_unary = _of_unpack
 
+    def _of_attr(self, op: Op, axis: int) -> bool:
+        return self.is_one(op.args[0], axis) if op.name in rows.PARTS else self._of_name(op, axis)
+
     def _of_binary(self, op: Op, axis: int) -> bool:
         others = [each for each in op.args if each.constant is ...]
         return bool(others) and all(self.is_one(each, axis) for each in others)
@@ -152,6 +155,10 @@ class _Lengths:
         return axis in (1, -1) and bool(inner) and of_one
 
     _of_comprehension = _of_list
+
+    def _of_slice(self, op: Op, axis: int) -> bool:
+        one = axis == 0 and isinstance(op.node, ast.Subscript) and _cuts_one(op.node.slice)
+        return one or self.is_one(op.args[0], axis)
 
     def _of_item(self, op: Op, axis: int) -> bool:
         """``x[:, None]``, ``x[..., 0]``, ``x.max(1, keepdim=True)[1]``."""
@@ -170,6 +177,8 @@ class _Lengths:
                 if at == wanted:
                     return True
                 at += 1
+            elif type(each.constant) is int:
+                taken += 1
             else:
                 return each.name is ... and self.is_one(owner, _signed(wanted + taken - at, axis))
         return self.is_one(owner, _signed(wanted + taken - at, axis))
@@ -317,6 +326,8 @@ def _are_best(op: Op) -> bool:
     """Whether a tensor has the places of the best in each row."""
 
     def step(each: Op) -> Iterable[Op]:
+        if each.code == "unpack" and each.name[0] != 1:
+            return ()
         if each.code in (*_PART, "phi") or (each.code == "attr" and each.name == "indices"):
             return each.args[:1] if each.code != "phi" else each.args
         return [_tensor(each)] if _word(each) in rows.KEEPING else ()

@@ -112,7 +112,11 @@ class Way(Forwards):
         itself, it is an attribute."""
         holder, layers = call.args[0].args[0], self._layers
         if holder.is_self:
-            yield from layers.listed(call.function.class_name)
+            named = call.args[1]
+            if len(call.args) > 2 and isinstance(named.name, str):
+                yield from layers.read(call.function.class_name, named.name)
+            else:
+                yield from layers.listed(call.function.class_name)
             return
         before = (each for each in call.function.coded("call") if each.place < call.place)
         for each in before:
@@ -155,6 +159,8 @@ class Layers:
         for each in closure([holder], lambda op: op.args[: before.get(op.code, 0)]):
             if each.is_self:
                 yield from self.listed(each.function.class_name)
+            elif each.code == "attr" and each.args[0].is_self:
+                yield from self.read(each.function.class_name, str(each.name))
             for use in each.uses:
                 if use.code == "store_attr" and use.args[-1] is each:
                     yield from self.kept(use)
@@ -190,6 +196,8 @@ class Layers:
         if depth > _DEEPEST:
             return False
         found = self.makers(op)
+        if not found and op.code in ("attr", "global", "free", "param"):
+            return rows.is_layer(word_of(op))
         return any(self.makes_weights(each, op, depth) for each in found)
 
     def makers(self, op: Op) -> list[Made | None]:
@@ -206,12 +214,14 @@ class Layers:
         if made is None:
             return rows.is_layer(word_of(op))
         if made.place is not None:
-            return self._class_weighs(made.place)
+            return self._class_weighs(made.place, depth + 1)
         if not made.called or depth > _DEEPEST:
             return False
         return any(self._is_weighted(name, made.op) for name in made.names)
 
     def _is_weighted(self, name: str, made: Op) -> bool:
+        if name in rows.PARAMETERS:
+            return True
         if name.rpartition(".")[2] in rows.CONTAINERS:
             return not made.args[1:] or any(map(self._holds_weights, made.args[1:]))
         known = rows.has_weights(name)
@@ -225,18 +235,36 @@ class Layers:
     def weighs_as_class(self, name: str) -> bool:
         """The same of the objects of a class of the file."""
         place = self._origins.object_of(self.unit, name).place
-        return place is not None and self._class_weighs(place)
+        return place is not None and self._class_weighs(place, 0)
 
-    def _class_weighs(self, place: Place) -> bool:
+    def _class_weighs(self, place: Place, depth: int) -> bool:
         """Whether a class of the project makes weights, or derives from what does."""
         if place not in self._weights:
-            functions = place.unit.everything_of(place.name)
-            calls = (x for each in functions for x in each.coded("call"))
-            made = (name for call in calls for name in call.called)
-            self._weights[place] = any(map(rows.has_weights, place.bases)) or any(
-                name in rows.PARAMETERS or rows.has_weights(name) for name in made
-            )
+            self._weights[place] = False
+            self._weights[place] = depth <= _DEEPEST and any(self._makings(place, depth))
         return self._weights[place]
+
+    def _makings(self, place: Place, depth: int) -> Iterator[bool]:
+        for base in place.bases:
+            own = base.removeprefix(".")
+            if base.startswith(".") and own in place.unit.classes:
+                yield self._class_weighs(place._replace(name=own), depth + 1)
+            else:
+                yield rows.has_weights(base) is True
+        for function in place.unit.everything_of(place.name):
+            for call in function.coded("call"):
+                yield self._makes(call, depth)
+
+    def _makes(self, call: Op, depth: int) -> bool:
+        values = call.values
+        for name in values.called(call):
+            if name in rows.PARAMETERS or rows.has_weights(name):
+                return True
+            own = name.removeprefix(".")
+            if name.startswith(".") and own in call.function.unit.classes:
+                place = self._origins.object_of(call.function.unit, own).place
+                return place is not None and self._class_weighs(place, depth + 1)
+        return False
 
     def is_frozen(self, name: str) -> bool:
         """Whether the file says that a parameter, or those of a layer, are not trained."""

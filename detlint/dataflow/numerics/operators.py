@@ -96,7 +96,10 @@ class Match(NamedTuple):
     @property
     def input(self) -> Op | None:
         """The tensor that it computes with."""
-        return self.argument("input", 0) or self.decides.given("src")
+        position = 0
+        if self.made is not None:
+            return self.call.args[1] if self.call.args[1:] else None
+        return self.argument("input", position) or self.decides.given("src")
 
 
 @functools.cache
@@ -254,11 +257,15 @@ class Operators:
     def _is_kept_for(self, made: Op, usage: Usage) -> bool:
         """``self.loss = nn.CrossEntropyLoss()`` that another function gives a tensor that
         decides."""
-        return any(
+        left_open = len(self.left_open)
+        held = any(
             self._all_hold(call, usage.called, method=False)
             for call in self.gradients.layers.way(made).calls
             if call.function.outermost is not made.function.outermost
         )
+        if not held and len(self.left_open) > left_open:
+            self.left_open.append(made)
+        return held
 
     def _of_method(self, call: Op, word: str) -> Match | None:
         for row, usage in self._rows.get(_METHOD + word, ()):
@@ -302,10 +309,10 @@ class Operators:
             return None
         maker = self.unit.defined("__init__", name)
         decides = call if maker is None else super_call(maker)
-        if decides is None:
-            return None
-        for base in self.unit.qualified_bases(name):
+        for base in self.unit.qualified_bases(name) if decides else ():
             for row, usage in self._rows.get(_public(base), ()):
+                if decides is None or usage.called:
+                    continue
                 if self._all_hold(decides, usage.arguments, method=False):
                     return Match(row, usage, call, _public(base), decides, base=base)
         return None
@@ -323,6 +330,8 @@ class Operators:
     def _holds(self, call: Op, argument: Argument, *, method: bool) -> bool:
         value = passed(call, argument, method=method)
         if value is None:
+            if argument.test == "perhaps floating":
+                return True
             return argument.default is not ABSENT and not call.unpacks
         return self._tests[argument.test](call, value, argument.values)
 
@@ -379,6 +388,9 @@ class Operators:
         fitting = self._choices.of(value).intersection(argument.values)
         if constant is ... and len(fitting) == 1:
             (constant,) = fitting
+        known = isinstance(constant, (str, int, type(None)))
+        if not known and argument.default in argument.values:
+            return ""  # a parameter's default, which is the operator's
         if argument.test == "in" and (found.made is not None or constant == argument.default):
             return ""
         if isinstance(constant, (str, int)):

@@ -37,6 +37,11 @@ def holds(op: Op) -> bool:
 
 
 def _is_one(op: Op) -> bool:
+    if op.code == "call":
+        if word_of(op) in rows.GIVING or any(map(rows.makes_dataset, called(op))):
+            return True
+        if _method_of(op) is not None and not called(op):
+            return False  # what it is called on follows
     said = annotated(op) if op.code in ("param", "declared") else []
     return any(rows.is_dataset(rows.plain_name(each)) for each in said) or any(
         rows.makes_dataset(rows.plain_name(name))
@@ -67,6 +72,10 @@ def _made_of(op: Op) -> Sequence[Op]:
 def _beside(pipeline: list[Op]) -> Iterator[Op]:
     """The calls of methods on some values, and on what these give."""
     starts = [each for each in pipeline if not names(each)]
+    for each in list(starts):
+        if each.code == "attr":  # as often as `self.data` is read, it is the same
+            same = each.function.reads("attr", each.name)
+            starts += [other for other in same if other.args[0] is each.args[0]]
     values = closure(
         starts, lambda op: [*_methods(op), *(use for use in op.uses if use.code in SAME)], _MOST
     )

@@ -93,6 +93,8 @@ class _Sizes(Backwards[Facts]):
 
     def _of_attr(self, op: Op) -> Facts:
         """``x.shape``, or ``self.size``, if all that the class binds it to is known."""
+        if is_shape(op):
+            return _OTHER
         held = op.values.bound(op)
         return self.joined(held) if held else _UNKNOWN
 

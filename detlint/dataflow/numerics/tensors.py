@@ -82,6 +82,8 @@ class Tensors:
                 return owner == "torch.nn.functional" or (owner == "torch" and known)
             if op.code in ("item", "slice", "declared"):
                 op = op.args[0]
+            elif method_of(op) and method_of(op) not in tensors.NO_TENSORS:
+                op = op.args[0].args[0]
             else:
                 return False
         return False
@@ -154,6 +156,8 @@ class Fields:
         return self._buffers[owner].get(name, [])
 
     def _registered(self, owner: str) -> Iterator[tuple[object, Op]]:
+        if "register_buffer" not in self.unit.text:
+            return
         for function in self.unit.methods_naming(owner, "register_buffer"):
             for call in function.all_coded("call"):
                 if method_of(call) == "register_buffer":
@@ -286,6 +290,8 @@ class _Types(_Sets):
             told = [self._meant(value) for _, value in op.arguments()]
             known = [each for each in told if each not in (_ANYTHING, _NOTHING)]
             return known[0] if known else self._moved(op)
+        if word in tensors.INTEGERS:
+            return _INTEGERS
         if word in tensors.FLOATS:
             return _FLOATS
         return self.of(op.args[0].args[0]) if word in tensors.SAME_TYPE else _ANYTHING

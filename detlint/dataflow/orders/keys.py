@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow import lattice
+from detlint.dataflow.calls import word_of
 from detlint.dataflow.slices import closure, states_before
 from detlint.models import names
 
@@ -71,12 +72,18 @@ def _part_ties(values: Values, row: Op, taken: Op) -> bool | None:
     while taken.code == "unary":
         taken = taken.args[0]
     part = _part(row, taken)
-    if part is None:
+    if part is None or part.code in ("iter", "param"):
         return False
     if _loses(values, part):
         return True
-    types = values.types(part)
-    return None if lattice.are(types, "float", "int") and lattice.may_be(types, "float") else False
+    numbers = lattice.are(values.types(part), "float", "int")
+    behind = part.args[0] if part.code == "unpack" else part
+    named = [*part.function.names_of(part), word_of(behind), str(taken.name)]
+    if "builtins.int" in values.called(behind) or not (behind.code == "call" or numbers):
+        return False  # a number that a name holds, or the place of a task
+    if any(map(names.weighs, named)):
+        return True
+    return None if numbers and lattice.may_be(values.types(part), "float") else False
 
 
 def _part(row: Op, taken: Op) -> Op | None:
@@ -174,6 +181,8 @@ def _is_of_name(values: Values, op: Op) -> bool:
         return op.name in _PARTS_OF_NAMES and _is_of_name(values, op.args[0])
     if op.code == "call":
         return _is_call_of_name(values, op)
+    if op.code in ("const", "global", "free"):
+        return False
     return any(_is_of_name(values, each) for each in op.args)
 
 
@@ -182,6 +191,8 @@ def _is_call_of_name(values: Values, call: Op) -> bool:
     function, called = call.args[0], values.called(call)
     of_names = any(_is_of_name(values, each) for each in call.args[1:])
     if function.code == "attr" and not any(x.startswith(_OF_NAMES) for x in called):
+        if function.name == "stat":
+            return False
         owner = function.args[0]
         if _is_of_name(values, owner):
             return True

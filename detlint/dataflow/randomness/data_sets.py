@@ -65,6 +65,10 @@ def is_frame(op: Op) -> bool:
         looked_up = each.args[0] if each.code == "call" else each
         if looked_up.code == "attr" and looked_up.name in loading.OF_FRAMES:
             return True
+        if each.code == "param" and any(
+            made is not None and loading.FRAME in made.names for made in each.origins
+        ):
+            return True
     return False
 
 

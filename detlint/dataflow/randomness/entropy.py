@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _CLOCK = "the clock"
 _HASH = "a string's hash, which Python salts in each process"
+_SYSTEM = "the operating system"
 _MOST = 400  # operations behind a value that are asked
 _FEW = 30  # what is made of one value of entropy
 _DEEPEST = 4  # calls in calls
@@ -97,6 +98,8 @@ def source(op: Op) -> Entropy | None:
         return Entropy(op, what) if what is not None else None
     if op.code != "call":
         return None
+    if reseeds_torch(op):
+        return Entropy(op, _SYSTEM)
     called = op.called
     what = next(filter(None, map(randomness.ENTROPY.get, called)), None)
     if what is not None or _reads_clock(op):
@@ -278,4 +281,6 @@ def kept_as(value: Op) -> set[str]:
         for use in each.uses:
             if use.code in ("store_attr", "store_global") and use.args[-1] is each:
                 found.add(str(use.name))
+            elif use.code == "return":
+                found.add(use.function.word)
     return found

@@ -100,7 +100,7 @@ class Estimators:
     def _is_seeded(self, start: Op) -> bool:
         return any(
             self._seeds(use, value)
-            for value in closure([start], lambda op: (x for x in op.uses if x.code in _HOLDING))
+            for value in closure([start], lambda op: filter(self._holds, op.uses))
             for use in value.uses
         )
 
@@ -133,6 +133,11 @@ class Estimators:
             each is not value and (is_generator(name or "") or is_generator(each.word))
             for name, each in call.arguments()
         )
+
+    def _holds(self, use: Op) -> bool:
+        if use.code == "call":
+            return any(map(estimators.is_known, self._unit.values.called(use)))
+        return use.code in _HOLDING
 
     def _by_name(self, name: str) -> bool:
         """Whether what is kept under a name is seeded where it is read."""

@@ -39,6 +39,9 @@ def fallback(op: Op) -> Fallback | None:
     key = next(filter(None, map(_default_of, _around(op))), "")
     if key:
         return Fallback(key, optional=True)
+    param = _with_default(op)
+    if param is not None:
+        return Fallback(param.name[1], optional=True)
     for region in op.region.around():
         subject = _missing(region)
         if subject is not None:
@@ -67,6 +70,12 @@ def _is_left_out(subject: ast.expr, op: Op) -> bool:
         return param is not None
     paths = Paths(op.function, lambda each: passed({}, param) if each is param else ...)
     return paths.may_run(op)
+
+
+def _with_default(op: Op) -> Op | None:
+    """The parameter of which a value is the default, or whose default a call calls."""
+    found = next((each for each in op.uses if each.code == "param" and op in each.args), None)
+    return found or (op.values.default_called(op) if op.code == "call" else None)
 
 
 def _missing(region: Region) -> ast.expr | None:

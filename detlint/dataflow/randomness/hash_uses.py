@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from detlint.dataflow.unit import Unit
 
 # What leaves the number as it is, or nearly so.
+_SAME = frozenset(("declared", "phi", "unary"))
 _PASSING = frozenset(("builtins.abs", "builtins.int", "numpy.abs", "numpy.uint32", "numpy.uint64"))
 _NUMBERS = frozenset(("augment", "binary"))
 _CUTTING = frozenset(("BitAnd", "Div", "FloorDiv", "Mod", "RShift"))
@@ -93,15 +94,20 @@ def _kept(use: Op, value: Op) -> HashUse | None:
         return None
     if use.code == "store_item":
         return HashUse("kept under a name", sure=Confidence.POSSIBLE)
-    if not any(each.code == "return" for made in use.uses for each in made.uses):
+    returned = any(each.code == "return" for made in use.uses for each in made.uses)
+    if not returned:
         return None
-    if _makes_rows(use.function):
-        return HashUse("kept as a column", sure=Confidence.LIKELY)
-    return HashUse("returned under a name", sure=Confidence.POSSIBLE)
+    column = _makes_rows(use.function)
+    return (
+        HashUse("kept as a column", sure=Confidence.LIKELY)
+        if column
+        else (HashUse("returned under a name", sure=Confidence.POSSIBLE))
+    )
 
 
-def _makes_rows(function: Function) -> bool:
-    """Whether a function is handed to what makes a table's rows of it, ``data.map(function)``."""
+def _makes_rows(function: Function, depth: int = 2) -> bool:
+    """Whether a function is handed to what makes a table's rows of it, ``data.map(function)``, or
+    called by one that is."""
     unit, name = function.unit, function.name
     for each in unit.functions_naming(name):
         for op in each.ops:
@@ -109,6 +115,9 @@ def _makes_rows(function: Function) -> bool:
             if op.code != "call" or not named:
                 continue
             if names.applies(word_of(op)) and op.args[0] not in named:
+                return True
+            calls = op.args[0] in named and each is not function and each.node is not None
+            if calls and depth and _makes_rows(each, depth - 1):
                 return True
     return False
 
@@ -121,7 +130,7 @@ def _as_seed(value: Op) -> Iterator[HashUse]:
 def _seeds(start: Op) -> tuple[Op | None, ...]:
     """What takes as a seed what is made of a number; () if it shows elsewhere, too."""
     made = closure(
-        [start], lambda op: (x for x in op.uses if x.code in _NUMBERS or _is_same(x)), _MOST
+        [start], lambda op: (x for x in op.uses if x.code in _NUMBERS or _is_same(x, op)), _MOST
     )
     return tuple(by for value in made for _, by in seed_uses(value))
 
@@ -143,13 +152,17 @@ def _makes_hash(call: Op) -> bool:
 
 
 def _same(value: Op) -> Iterator[Op]:
-    return filter(_is_same, value.uses)
+    return (use for use in value.uses if _is_same(use, value))
 
 
-def _is_same(use: Op) -> bool:
+def _is_same(use: Op, value: Op) -> bool:
     """Whether a use gives the number on: ``abs(hash(x))``, ``hash(x) + offset``."""
+    if use.code in _SAME:
+        return True
     if use.code in ("augment", "binary"):
         return use.name not in _CUTTING
+    if use.code != "call" or use.args[0] is value:
+        return False
     return not _PASSING.isdisjoint(use.called)
 
 
@@ -160,6 +173,9 @@ def _is_template(use: Op) -> bool:
 
 
 def _is_text(use: Op) -> bool:
+    if use.code == "call":
+        called = use.called
+        return not _TEXT.isdisjoint(called) or word_of(use) == "format"
     return use.code in ("declared", "format", "phi", "text") or (
         use.code == "binary" and use.name in ("Add", "Mod")
     )
@@ -170,6 +186,8 @@ def _names_file(use: Op) -> bool:
         return not NAMED.isdisjoint(use.called)
     if use.code == "return":
         return names_file(use.function.word)
+    if use.code == "store_attr":
+        return names_file(str(use.name))
     return use.code == "binary" and use.name == "Div"
 
 

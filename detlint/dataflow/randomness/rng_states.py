@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detlint.dataflow.calls import parameter_of, word_of
-from detlint.dataflow.control import contexts
+from detlint.dataflow.control import contexts, is_chosen
 from detlint.dataflow.randomness.idle_draws import may_not_run
 from detlint.dataflow.randomness.seeding import drawn_from
 from detlint.dataflow.slices import behind, closure
@@ -64,6 +64,7 @@ class States:
             and library in self._seeded(op)
             and len(op.args) > 1
             and constant(op.args[1]) not in (None, ...)
+            and not is_chosen(op)
             and not self.holds_apart(op, library)
             for op in draw.function.ops[: draw.place]
             if op.code == "call"

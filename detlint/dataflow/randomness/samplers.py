@@ -53,6 +53,9 @@ class Travel(Forwards):
         self.names.update(value.function.names_of(value), kept)
         return super().after(value)
 
+    def _to_attr(self, use: Op, _: Op) -> Iterable[Op]:
+        return [use] if use.name in _SAMPLERS else ()
+
     def _to_choice(self, use: Op, value: Op) -> Iterable[Op]:
         return [use] if use.args[0] is not value else ()
 

@@ -132,6 +132,8 @@ def _before(op: Op) -> Sequence[Op]:
 def drawn_by_tensorflow(op: Op) -> str:
     """TensorFlow, of a call that draws from its global generator and is given no seed; "" for
     another."""
+    if op.code != "call":
+        return ""
     if not randomness.QUEUES_OF_TENSORFLOW.isdisjoint(op.called):
         shuffles = op.given("shuffle")
         if shuffles is not None and op.values.constant(shuffles) is False:

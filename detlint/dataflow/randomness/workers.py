@@ -197,7 +197,15 @@ class Workers:
 
     def _is_held(self, made: Made) -> bool:
         """Whether something was made before the worker began."""
-        return made.op.function.outermost not in self._running
+        running = set(self._running)
+        if made.op.function.outermost in running:
+            return False
+        frame = made.frame
+        while frame is not None:
+            if frame.function in running:
+                return False
+            frame = frame.outer
+        return True
 
     def _field(self, value: Op, frame: Frame) -> str:
         """The attribute of a data set that a value is read from."""
@@ -238,11 +246,21 @@ def _builds(function: Function) -> bool:
 def _renews(function: Function, name: str) -> bool:
     if function.stores.get(name):
         return True
-    called = (op.args[0] for op in function.coded("call"))
-    return any(
-        each.code == "attr" and each.name in loading.RESEEDING and _is_named(each.args[0], name)
-        for each in called
-    )
+    for op in function.ops:
+        if op.code == "store_attr" and op.name == "bit_generator" and _is_named(op.args[0], name):
+            return True
+        if op.code != "call":
+            continue
+        called = op.args[0]
+        if (
+            called.code == "attr"
+            and called.name in loading.RESEEDING
+            and _is_named(called.args[0], name)
+        ):
+            return True
+        if called.name == "setattr" and any(each.name == name for each in op.args[1:]):
+            return True
+    return False
 
 
 def _is_named(op: Op, name: str) -> bool:
