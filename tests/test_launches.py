@@ -34,6 +34,7 @@ def launch(text: str) -> Launch | None:
         (f"torchrun {TRAIN}", "torchrun", 1, 1),
         (f"torchrun --nproc-per-node 8 --nnodes 2 {TRAIN}", "torchrun", 16, 2),
         (f"torchrun --standalone --nproc_per_node=4 {TRAIN}", "torchrun", 4, 1),
+        (f"torchrun --nproc_per_node 4 --standalone -- {TRAIN}", "torchrun", 4, 1),
         (f"torchrun --nproc_per_node=gpu {TRAIN}", "torchrun", None, 1),
         (f"torchrun --nnodes=1:4 --nproc_per_node=8 {TRAIN}", "torchrun", None, None),
         (f"torchrun --nproc_per_node $N {TRAIN}", "torchrun", None, 1),

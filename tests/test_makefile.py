@@ -42,6 +42,9 @@ def variables(text: str) -> list[Variable]:
         pytest.param(".ONESHELL:\nt:\n\texport A=b\n\tp", {"A": "b"}, id="or all are one"),
         pytest.param("ifdef X\nexport A = b\nendif\nt:\n\tp", {"A": None}, id="under a condition"),
         pytest.param("ifndef A\nexport A = b\nendif\nt:\n\tp", {"A": "b"}, id="unless it is set"),
+        pytest.param(
+            "export A = a\nifndef A\nelse\nexport A = b\nendif\nt:\n\tp", {"A": None}, id="or else"
+        ),
         pytest.param("export A != date\nt:\n\tp", {"A": None}, id="what a command prints"),
         pytest.param("define A\nexport B = c\nendef\nt:\n\tp", {}, id="in a text"),
     ],

@@ -223,3 +223,17 @@ def test_variables_beside_the_arguments_of_megatron_are_some() -> None:
     text += "  --tensor-model-parallel-size: 2\n"
     found = document("x.yaml", text)
     assert [each.name for each in found.nodes if isinstance(each, Variable)] == ["NCCL_ALGO"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Workflow\nspec:\n  templates:\n    - name: a\n      container:\n        {}\n",
+        "kind: TrainJob\nspec:\n  trainer:\n    {}\n",
+    ],
+)
+def test_templates_of_argo_and_jobs_of_kubeflow_have_one_container(text: str) -> None:
+    given = "apiVersion: argoproj.io/v1alpha1\n" + text.replace(
+        "{}", '{command: [python, train.py], env: [{name: A, value: "1"}]}'
+    )
+    assert nodes(given) == ({"A": "1"}, [["python", "train.py"]])

@@ -178,6 +178,8 @@ def _of_module(glued: str, words: Sequence[Word], command: Command, outer: Count
     if module.text in _MODULES:
         launcher = _MODULES[module.text]
         return _of_launcher(launcher, rest, command, outer, subcommand=False)
+    if module.text == "accelerate.commands.accelerate_cli" and rest and rest[0].text == "launch":
+        return _of_launcher("accelerate", rest, command, outer)
     if module.text in _WATCHERS:
         return _watched(module.text, rest, command, outer)
     return _found(command, outer, module=module, arguments=rest)
@@ -234,6 +236,9 @@ def _program(words: Sequence[Word], options: _Options) -> tuple[int, bool, dict[
                 break  # it is the program
             place += 1
             continue
+        if text == "--":
+            place += 1
+            break
         if not text.startswith("-"):
             break
         option, glued, value = text.partition("=")

@@ -127,6 +127,8 @@ class _Make:
             branched = line.branch not in ("", f"ifndef {line.name}")
             if branched and (old is None or old.text.text != text.text):
                 text = unknown(line.value_start)
+            elif line.branch and not branched and old is not None:
+                continue
             values[line.name] = MakeValue(
                 text, exported or (old is not None and old.exported), line
             )
@@ -272,6 +274,8 @@ class _Reading:
             self._defines = max(0, self._defines + (1 if word == "define" else -1))
         elif word.startswith("if"):
             self._branches.append(f"ifndef {rest}" if word == "ifndef" else "if")
+        elif word == "else" and self._branches:
+            self._branches[-1] = "if"
         elif word == "endif" and self._branches:
             self._branches.pop()
         return True

@@ -227,6 +227,8 @@ def _containers(root: Branch) -> Iterator[Branch]:
                 continue
             if key in ("containers", "initContainers"):
                 yield from item.node.branches()
+            elif key in ("trainer", "container"):  # of a TrainJob, of an Argo template
+                yield item.node
             else:
                 stack.append((item.node, depth + 1))
 

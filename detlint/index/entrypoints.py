@@ -108,6 +108,8 @@ _BY_HAND = re.compile(r"\bparse(?:_known)?_args\(|\bsys\.argv\b|\ndef[ \t]+main\
 
 def is_program(source: Source) -> bool:
     """Whether a source is a program."""
+    if source.kind not in (PYTHON, NOTEBOOK):
+        return False
     path, text = source.path, source.text
     return may_start(path, text) and (  # most files are none, whatever words they hold
         any(map(text.__contains__, STARTS)) or may_start(path, text, told=False)
@@ -328,5 +330,7 @@ def main_line(text: str) -> int | None:
         return None
     for match in _MAIN_LINE.finditer(f"\n{text}"):
         if all(text.count(quotes, 0, match.start()) % 2 == 0 for quotes in _QUOTES):
+            return match.start()
+        if layout_of(text).at(match.start()) is None:
             return match.start()
     return None

@@ -11,7 +11,9 @@ _ENVIRONMENT = "environment"
 _PACKAGING = frozenset({"pyproject.toml", "setup.cfg"})
 _INSTALLING = _PACKAGING | {"setup.py"}
 _COMPILED = "__pycache__"  # comes and goes
-_INSTALLS = ".dist-info"  # what pip leaves beside a package
+# What pip leaves beside a package, and the folders that it takes if nobody says another.
+_INSTALLS = ".dist-info"
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 class Folders:
@@ -37,6 +39,8 @@ class Folders:
 
     def is_installed(self, folder: str) -> bool:
         """Whether packages are installed in a folder, which have nothing to do with each other."""
+        if os.path.basename(folder) in _INSTALLED:
+            return True
         return any(name.endswith(_INSTALLS) for name in self.entries(folder))
 
 
