@@ -82,7 +82,7 @@ class References:
 
     def is_for_a_script(self, name: str) -> bool:
         """Whether nobody imports a name of the module."""
-        return name == "_" or self._is_notebook or (not name.isupper() and self._is_script)
+        return name == "_" or self.is_notebook or (not name.isupper() and self._is_script)
 
     @cached_property
     def _is_script(self) -> bool:
@@ -115,7 +115,7 @@ class References:
             return None
         found = [op for op in self.calls_in_file(function) if op.function is not function]
         # What a script defines may still be imported, if only a test of it calls the function.
-        imported = not (private or self._is_notebook)
+        imported = not (private or self.is_notebook)
         tried = imported and any(op.function is self.unit.module for op in found)
         return None if tried or not (found or mangled) else found
 
@@ -131,10 +131,10 @@ class References:
 
     @cached_property
     def _is_run(self) -> bool:
-        return self._is_notebook or main_line(self.unit.text) is not None
+        return self.is_notebook or main_line(self.unit.text) is not None
 
     @cached_property
-    def _is_notebook(self) -> bool:
+    def is_notebook(self) -> bool:
         """Whether the file is one that nobody imports."""
         return kind_of_name(self.unit.source.path) == NOTEBOOK
 

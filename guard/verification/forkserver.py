@@ -44,6 +44,8 @@ _LIBRARIES = {
     *("torch", "torchvision", "torchaudio", "numpy", "scipy", "sklearn", "pandas", "PIL"),
     *("lightning", "pytorch_lightning", "transformers", "accelerate", "datasets"),
 }
+# Not by `-m`: ranks would import what they run in again, and know nothing of what was noted here.
+_MAIN = f"import sys; from {__name__} import main; sys.exit(main())"
 _SAME_IN_RANKS = {"torch", "numpy"}  # the others may ask for their rank when they are imported
 _STEP = "torch._dynamo"  # an optimizer imports it, which takes as long as torch itself
 # Generators that libraries made without a seed while they were imported, as sympy does.
@@ -92,7 +94,7 @@ class ForkServer:
         self._ready = os.path.join(folder, "ready")
         with open(os.path.join(folder, "output.txt"), "wb") as output:
             self._process = subprocess.Popen(  # noqa: S603 - this Python
-                [sys.executable, *flags, "-c", f"from {__name__} import main; main()"],
+                [sys.executable, *flags, "-c", _MAIN],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -69,11 +69,14 @@ class Effects:
         self._values: Values = orders.values
         self.holders = groups.Holders()
         self._made: dict[Op, Op] = {}
-        self._unread: set[Op] = set()
+        # By whether tests count: what nothing reads, and what something does.
+        self._unread: dict[bool, set[Op]] = {False: set(), True: set()}
+        self._read: dict[bool, set[Op]] = {False: set(), True: set()}
         self._sorted_around: dict[Op, bool] = {}
         self._read_in_any_order: dict[tuple[str, str], bool] = {}
         self._sorted_fields: dict[tuple[str, str], bool] = {}
         self._lengths: dict[Function, dict[Op | str, list[Op]]] = {}
+        self._known_roots: dict[Op, dict[Op, None]] = {}
 
     def made(self, container: Op) -> Op:
         """What a container was before all that is known to change it."""
@@ -98,28 +101,41 @@ class Effects:
     def is_read(self, value: Op, bound: Op | None = None, *, tested: bool = False) -> bool:
         """Whether anything but a test or a message takes a value, or what is made of it and nothing
         else; as what a name is bound to, or was, where it is ``bound``; ``tested``: or a test."""
-        seen, pending, passed = {value}, [value], tested
-        known = set() if tested else self._unread
+        read, unread = self._read[tested], self._unread[tested]
+        before, passed = {value: value}, False
+        pending = [] if value in unread else [value]
         while pending:
             each = pending.pop()
-            for use in each.uses:
+            found = bound is None and each in read
+            for use in () if found else each.uses:
                 made = self._made_with(use)
                 if made is not None:
-                    new = [x for x in (use, *made) if x not in seen and x not in known]
-                    seen.update(new)
+                    if bound is not None and any(self.is_read(x, tested=tested) for x in made):
+                        return True
+                    more = (use,) if bound is not None else (use, *made)
+                    new = [x for x in more if x not in before and x not in unread]
+                    before.update(dict.fromkeys(new, each))
                     pending += new
                 elif bound is not None and _is_bound_again(bound, use):
                     passed = True
                 elif not self.is_quiet(use) or (
                     use.code in _TESTS and (tested or each.code in _PARTS)
                 ):
-                    return True
+                    found = True
+                    break
+            if found:
+                while bound is None and each not in read:
+                    read.add(each)
+                    each = before[each]
+                return True
         if not passed:
-            self._unread |= seen
+            unread.update(before)
         return False
 
     def is_dead(self, op: Op) -> bool:
         """Whether an operation only makes a value, and nothing reads that."""
+        if self._orders.references.is_notebook:  # what it prints is its result
+            return all(x.code == "store_global" and self.is_quiet(x) for x in readers(op))
         return self._made_with(op) is not None and not self.is_read(op, tested=True)
 
     def _made_with(self, use: Op) -> Collection[Op] | None:
@@ -144,9 +160,21 @@ class Effects:
     def _own(self, *containers: Op) -> Collection[Op] | None:
         """What a function made for itself of which some containers are, or are parts; None where
         others may hold one."""
-        made = [x for x in closure(containers, _held_before) if not _held_before(x)]
+        made = [x for each in containers for x in self._roots(each)]
         fresh = (self._only_makes(x) if x.code == "call" else x.code in _WRITTEN for x in made)
         return made if all(fresh) else None
+
+    def _roots(self, container: Op) -> Collection[Op]:
+        """What a container was at first, or what it is a part of was."""
+        found: dict[Op, None] = {}
+        known = self._known_roots
+        for op in closure([container], lambda x: () if x in known else _held_before(x)):
+            if op in known:
+                found.update(known[op])
+            elif not _held_before(op):
+                found[op] = None
+        known[container] = found
+        return found
 
     def reads(self, use: Op, bound: Op) -> bool:
         """Whether a use of what a name is bound to is more than a test or a message."""
