@@ -362,11 +362,19 @@ class Sets:
             return False
         if any(map(names.is_text, by.function.names_of(by))):
             return True
-        return any(map(self._takes_text, by.uses))
+        return any(self._is_text_use(use, by) for use in by.uses)
 
-    def _takes_text(self, call: Op) -> bool:
-        """``os.path.join(folder, name)``."""
-        row = self.values.function_row(call) if call.code == "call" else None
+    def _is_text_use(self, use: Op, element: Op) -> bool:
+        """``name.startswith("a")``, ``name == "a"``, ``os.path.join(folder, name)``."""
+        from detlint.models.tables import METHODS
+
+        if use.code == "attr":
+            return set(METHODS.get(str(use.name), ())) == {"str"}
+        if use.code in ("compare", "binary"):
+            return any(
+                lattice.may_be(self.values.types(x), "str") for x in use.args if x is not element
+            )
+        row = self.values.function_row(use) if use.code == "call" else None
         return row is not None and row.name.startswith(("os.path.", "builtins.open"))
 
 
